@@ -13,14 +13,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from lerim.json_comments import strip_json_comments
+
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 JsonPath = Sequence[str | int]
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _FIRST_INDENT = re.compile(r"\n([ \t]+)\S")
-# A string or comment that does not end takes the rest, so that each character is looked at once.
-_COMMENT_OR_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
-_TRAILING_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|,(?=\s*[}\]])')
 BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -87,10 +86,8 @@ def parse_json_with_comments(text: str) -> Json:
     with suppress(ValueError, RecursionError):
         value = json.loads(text, parse_constant=_refuse_constant)
         return value
-    bare = _COMMENT_OR_STRING.sub(lambda match: match[0] if match[0][0] == '"' else " ", text)
-    bare = _TRAILING_COMMA.sub(lambda match: match[0] if match[0][0] == '"' else "", bare)
     with suppress(ValueError, RecursionError):
-        value = json.loads(bare, parse_constant=_refuse_constant)
+        value = json.loads(strip_json_comments(text), parse_constant=_refuse_constant)
         return value
     return None
 

@@ -51,7 +51,8 @@ def test_a_chat_belongs_to_the_folder_its_workspace_names(tmp_path):
 def test_a_chat_of_a_workspace_of_several_folders_belongs_to_the_first(tmp_path, first, folder):
     workspace = tmp_path / "work" / "all.code-workspace"
     workspace.parent.mkdir()
-    workspace.write_text(json.dumps({"folders": [first, {"path": "other"}]}), encoding="utf-8")
+    folders = json.dumps([first, {"path": "other"}])
+    workspace.write_text(f'{{"folders": {folders}, // all of them\n}}', encoding="utf-8")
     storage(tmp_path / "User", "abc", json.dumps({"workspace": workspace.as_uri()}))
     (one,) = scan_chats(tmp_path / "User", []).transcripts
     assert one.cwd == str(tmp_path / folder)

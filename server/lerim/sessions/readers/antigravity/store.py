@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from lerim.errors import Problem
-from lerim.sessions.model import NO_TOKENS, StoreContents, Tokens, Transcript, Turn, make_turn_id
+from lerim.sessions.model import StoreContents, Tokens, Transcript, Turn, make_turn_id
 from lerim.sessions.readers.antigravity.calls import (
     attach_step_result,
     close_antigravity_call,
@@ -167,11 +167,11 @@ def _build_turns(
     is_wrapped = transcript.path.name == _LOG_NAMES[-1]
     for index, step in enumerate(steps):
         number = index if step.step_index is None else step.step_index
-        turn_id = make_turn_id("gemini", f"{transcript.session_id}:{number}")
+        turn_id, time = make_turn_id("gemini", f"{transcript.session_id}:{number}"), parse_timestamp(step.created_at)
         if _is_prompt(step) or step.source == "SYSTEM":
             text = "" if is_subagent or not _is_prompt(step) else _typed_text(step.content or "")
             if text:
-                turns.append(_build_turn(step, turn_id, len(turns), cwd, text))
+                turns.append(Turn(turn_id, len(turns), "user", "prompt", text, time, cwd))
                 open_calls = []
         elif step.type == "PLANNER_RESPONSE":
             records = list_objects(parse_json_or_none(step.tool_calls))
@@ -179,48 +179,33 @@ def _build_turns(
             cwd = next((one.cwd for one in reversed(requested) if one.cwd), cwd)
             parent = next((one.recipient for one in requested if one.recipient), parent)
             open_calls = list(range(len(requested)))
-            text = without_nul(cut_blocks(step.content or ""))
-            turn = _build_turn(step, turn_id, len(turns), cwd, text, is_subagent=is_subagent, brief=brief)
-            turns.append(replace(turn, tool_calls=tuple(one.call for one in requested)))
+            answer = Turn(
+                turn_id,
+                len(turns),
+                "assistant",
+                "reply",
+                without_nul(cut_blocks(step.content or "")),
+                time,
+                cwd,
+                reasoning="" if brief else without_nul(cut_blocks(step.thinking or "")),
+                tool_calls=tuple(one.call for one in requested),
+                tokens=_count_tokens(step),
+                sidechain=is_subagent,
+            )
+            turns.append(answer)
         elif open_calls:
             calls = list(turns[-1].tool_calls)
             at = open_calls.pop(0)
             calls[at] = attach_step_result(calls[at], step.status or "", step.content or "", brief=brief)
             turns[-1] = replace(turns[-1], tool_calls=tuple(calls))
-    finished = [
-        replace(turn, tool_calls=tuple(map(close_antigravity_call, turn.tool_calls))) for turn in turns[:-1]
-    ] + turns[-1:]
-    return finished, parent
+    for at, turn in enumerate(turns[:-1]):
+        turns[at] = replace(turn, tool_calls=tuple(map(close_antigravity_call, turn.tool_calls)))
+    return turns, parent
 
 
 def _typed_text(content: str) -> str:
     text = text_outside_blocks(content, _CONTEXT_TAGS)
     return without_nul(tag_content(text, _REQUEST, last=True) if f"<{_REQUEST}>" in text else text.strip())
-
-
-def _build_turn(
-    step: AntigravityStep,
-    turn_id: str,
-    ordinal: int,
-    cwd: str,
-    text: str,
-    *,
-    is_subagent: bool = False,
-    brief: bool = False,
-) -> Turn:
-    is_prompt = _is_prompt(step)
-    return Turn(
-        id=turn_id,
-        ordinal=ordinal,
-        role="user" if is_prompt else "assistant",
-        kind="prompt" if is_prompt else "reply",
-        text=text,
-        time=parse_timestamp(step.created_at),
-        cwd=cwd,
-        reasoning="" if is_prompt or brief else without_nul(cut_blocks(step.thinking or "")),
-        tokens=NO_TOKENS if is_prompt else _count_tokens(step),
-        sidechain=is_subagent,
-    )
 
 
 def _count_tokens(step: AntigravityStep) -> Tokens:

@@ -12,6 +12,17 @@ from lerim.sessions.readers.claude.records import (
 )
 from lerim.sessions.readers.engine import MEMORIES_TAG, TypedText, tag_content, text_outside_blocks, without_nul
 
+_PROGRAM_TAGS = (
+    "bash-stdout",
+    "bash-stderr",
+    "local-command-stdout",
+    "local-command-stderr",
+    "local-command-caveat",
+    "task-notification",
+)
+_PROGRAM_STARTS = tuple(f"<{tag}>" for tag in _PROGRAM_TAGS)
+"""A text that begins with one of these was written entirely by a program."""
+
 _CONTEXT = (
     MEMORIES_TAG,
     "system-reminder",
@@ -21,23 +32,8 @@ _CONTEXT = (
     "new-diagnostics",
     "user-prompt-submit-hook",
     "session-start-hook",
-    "local-command-caveat",
-    "local-command-stdout",
-    "local-command-stderr",
-    "bash-stdout",
-    "bash-stderr",
-    "task-notification",
+    *_PROGRAM_TAGS,
 )
-
-_PROGRAM_STARTS = (
-    "<bash-stdout>",
-    "<bash-stderr>",
-    "<local-command-stdout>",
-    "<local-command-stderr>",
-    "<local-command-caveat>",
-    "<task-notification>",
-)
-"""A text that begins with one of these was written entirely by a program."""
 
 _INJECTED_STARTS = (
     *(f"<{tag}>" for tag in _CONTEXT),

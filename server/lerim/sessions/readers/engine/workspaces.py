@@ -6,6 +6,7 @@ import ntpath
 import posixpath
 from pathlib import Path
 
+from lerim.json_comments import strip_json_comments
 from lerim.sessions.readers.engine.record_fields import (
     find_text,
     is_windows_path,
@@ -35,7 +36,8 @@ def find_first_folder(workspace: str) -> str:
         return ""
     system = ntpath if is_windows_path(workspace) else posixpath
     parent = system.dirname(workspace)
-    for entry in list_objects(parse_fields(read_start(Path(workspace), _WORKSPACE_FILE_BYTES)).get("folders")):
+    text = read_start(Path(workspace), _WORKSPACE_FILE_BYTES).decode("utf-8", "replace")
+    for entry in list_objects(parse_fields(strip_json_comments(text)).get("folders")):
         if folder := uri_to_path(find_text(entry, "uri")):
             return folder
         if path := find_text(entry, "path"):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from lerim.sessions.model import NO_TOKENS, Tokens, Transcript, Turn, make_turn_id
 from lerim.sessions.readers.engine import (
     LoadedSession,
-    TypedText,
     cut_blocks,
     parse_timestamp,
     plausible_count,
@@ -59,62 +60,41 @@ def _build_turns(session: GeminiSession, session_id: str, cwd: str, *, is_subage
     for key, message in session.messages.items():
         # A key that begins with @ is an offset in the file, used because the record has no id.
         turn_key = f"{session_id}\n{message.type}\n{message.timestamp}\n{key}" if key.startswith("@") else key
+        turn_id, time = make_turn_id("gemini", turn_key), parse_timestamp(message.timestamp)
+        empty = Turn(turn_id, len(turns), "assistant", "reply", "", time, cwd, sidechain=is_subagent)
+        turn = None
         if message.type == "gemini":
-            turn = _build_answer(message, turn_key, len(turns), plans, cwd, is_subagent=is_subagent, brief=brief)
-            if turn is not None:
-                turns.append(turn)
-        elif message.type == "user":
-            typed = None if is_subagent else parse_gemini_prompt(message)
-            if typed is not None:
-                turns.append(_build_prompt(message, typed, turn_key, len(turns), cwd))
+            turn = _fill_answer(empty, message, plans, brief=brief)
+        elif message.type == "user" and not is_subagent:
+            turn = _fill_prompt(empty, message)
+        if turn is not None:
+            turns.append(turn)
     return turns
 
 
-def _build_prompt(message: GeminiMessage, typed: TypedText, turn_key: str, ordinal: int, cwd: str) -> Turn:
-    return Turn(
-        id=make_turn_id("gemini", turn_key),
-        ordinal=ordinal,
-        role="user",
-        kind=typed.kind,
-        text=typed.text,
-        time=parse_timestamp(message.timestamp),
-        cwd=cwd,
-        tool_calls=(make_gemini_own_command(typed.text, parse_gemini_output(message)),)
-        if typed.kind == "shell"
-        else (),
-    )
-
-
-def _build_answer(
-    message: GeminiMessage,
-    turn_key: str,
-    ordinal: int,
-    plans: dict[str, str],
-    cwd: str,
-    *,
-    is_subagent: bool,
-    brief: bool,
-) -> Turn | None:
-    text = without_nul(cut_blocks(extract_message_text(message.content)[0]))
-    reasoning = [
-        f"{without_nul(one.subject)}\n{without_nul(one.description)}".strip() for one in message.thoughts or ()
-    ]
-    calls = tuple(parse_gemini_call(one, plans, brief=brief) for one in message.tool_calls or ())
-    if not (text or reasoning or calls or message.tokens):
+def _fill_prompt(turn: Turn, message: GeminiMessage) -> Turn | None:
+    typed = parse_gemini_prompt(message)
+    if typed is None:
         return None
-    return Turn(
-        id=make_turn_id("gemini", turn_key),
-        ordinal=ordinal,
-        role="assistant",
-        kind="reply",
+    output = parse_gemini_output(message)
+    calls = (make_gemini_own_command(typed.text, output),) if typed.kind == "shell" else ()
+    return replace(turn, role="user", kind=typed.kind, text=typed.text, tool_calls=calls)
+
+
+def _fill_answer(turn: Turn, message: GeminiMessage, plans: dict[str, str], *, brief: bool) -> Turn | None:
+    text = without_nul(cut_blocks(extract_message_text(message.content)[0]))
+    thoughts = (f"{without_nul(one.subject)}\n{without_nul(one.description)}" for one in message.thoughts or ())
+    reasoning = "\n\n".join(thought.strip() for thought in thoughts if thought.strip())
+    calls = tuple(parse_gemini_call(one, plans, brief=brief) for one in message.tool_calls or ())
+    if not (text or message.thoughts or calls or message.tokens):
+        return None
+    return replace(
+        turn,
         text=text,
-        time=parse_timestamp(message.timestamp),
-        cwd=cwd,
-        reasoning="" if brief else cut_blocks("\n\n".join(one for one in reasoning if one)),
+        reasoning="" if brief else cut_blocks(reasoning),
         tool_calls=calls,
         model=without_nul(message.model)[:200],
         tokens=_convert_tokens(message.tokens),
-        sidechain=is_subagent,
     )
 
 
