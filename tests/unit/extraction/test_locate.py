@@ -3,7 +3,7 @@ from desk import Desk, correction
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.locate import MAX_NAMES, Locator, learn_symbols
 from lerim.sessions.model import FileEdit, ToolCall
-from scripted import ROOT, agent, candidates, passes, you
+from scripted import ROOT, agent, candidates, edited, passes, you
 
 
 def test_paths_become_repo_relative_on_every_system() -> None:
@@ -81,6 +81,28 @@ def test_a_symbol_a_title_names_refers_to_the_file_in_which_the_session_saw_it_d
         turns = (you("look"), agent("", call), you("hm"), agent("ok"))
         [found] = candidates(*turns, you(f"Always call `{name}` for dates, never parse dates by hand"), agent("ok"))
         assert found.references == (f"{path}#{name.strip('()').rpartition('.')[2]}",)
+
+
+def test_what_a_person_says_refers_to_the_one_symbol_that_was_changed_because_of_it() -> None:
+    source = "def total(items):\n    return sum(items)\n\n\ndef send(order):\n    post(order)\n"
+    looked = (you("look"), agent("", showed("read", source, path=f"{ROOT}/src/shop.py")), you("hm"), agent("ok"))
+    says = "Always use Decimal for prices, never float"
+
+    def references(reply: str, *edits: tuple[str, str]) -> tuple[str, ...]:
+        calls = [edited("src/shop.py", old, new) for old, new in edits]
+        [found] = candidates(*looked, you(says), agent(reply, *calls))
+        return found.references
+
+    total = ("def total(items):\n    return sum(items)", "def total(items):\n    return sum(map(Decimal, items))")
+    inside = ("post(order)", "post(order, cents=True)")
+    assert references("Done.", total) == ("src/shop.py#total",)
+    assert references("`send` takes cents now.", inside) == ("src/shop.py#send",)
+    assert references("Done.", inside) == ("src/shop.py",), "nothing says in which function that is"
+    assert references("`send` takes cents now.", total, inside) == ("src/shop.py",), "two were changed"
+    before = ("def send(order):", "def check(order):\n    ...\n\n\ndef send(order):")
+    assert references("Done.", before) == ("src/shop.py",), "it only stands below what is new"
+    local = ("    const rows = 1\n    return rows", "    const rows = 2\n    return rows")
+    assert references("Done.", local) == ("src/shop.py",), "it is known nowhere else"
 
 
 def test_a_bare_file_name_is_found_where_a_search_or_a_command_named_it() -> None:

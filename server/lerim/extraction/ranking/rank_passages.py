@@ -51,6 +51,7 @@ from lerim.extraction.signals import (
     find_named_places,
     is_retraction,
     judge_next_words,
+    narrow_to_symbols,
 )
 from lerim.memory import LearningKind, Primitive, Speaker
 from lerim.patterns import compile_later
@@ -180,10 +181,17 @@ def _make_draft(measured: MeasuredPassage, scene: Scene, score: float, context: 
         turn=turn,
         quotes=tuple(quotes),
         artifacts=find_artifacts(text),
-        references=find_named_places(scene, text)
-        or (find_changed_files(scene, scene.now) if passage.is_persons else ()),
+        references=_find_places(passage, scene, text),
         chance=score_to_chance(score),
     )
+
+
+def _find_places(passage: TurnPassage, scene: Scene, text: str) -> tuple[str, ...]:
+    """Returns what a passage names; of a person's words, where the agent changed something because of them."""
+    named = find_named_places(scene, text)
+    if not passage.is_persons:
+        return named
+    return narrow_to_symbols(scene, scene.now, named or find_changed_files(scene, scene.now))
 
 
 def _choose_type(measured: MeasuredPassage) -> tuple[Primitive, LearningKind | None]:

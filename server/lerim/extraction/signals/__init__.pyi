@@ -8,6 +8,7 @@ from .draft import Scene as Scene
 from .draft import Signal as Signal
 from .draft import find_changed_files as find_changed_files
 from .draft import find_named_places as find_named_places
+from .draft import narrow_to_symbols as narrow_to_symbols
 from .git_steps import find_git_steps as find_git_steps
 from .git_steps import git_verb as git_verb
 from .mended_commands import FailureWatch as FailureWatch

@@ -3,15 +3,15 @@ the files it names, else in the files changed during its exchange."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from lerim.extraction.facts import TEST_PATH, find_paths
-from lerim.extraction.locate import locate_argument
+from lerim.extraction.locate import find_definitions, locate_argument
 from lerim.memory import LearningKind, Primitive, Speaker
 from lerim.patterns import compile_later
-from lerim.sessions import ToolCall, Turn
+from lerim.sessions import FileEdit, ToolCall, Turn
 
 Signal = Literal["prompt", "answer", "feedback", "plan", "reply", "fixed-command", "friction", "theme", "model"]
 """Where a proposal comes from: what a person typed, answered, or said when denying or approving a tool call; a plan
@@ -28,6 +28,7 @@ _NAME = compile_later(
     r"(?P<plain>_*[a-z][a-z0-9]*(?:_[a-z0-9]+){1,8}|[A-Za-z][a-z0-9]{1,30}(?:[A-Z][A-Za-z0-9]{0,30}){1,8})(?![\w/-])"
 )
 """Matches only names from code: in backticks, snake_case or camelCase."""
+_LOCAL_CONSTANT = compile_later(r"(?m)^[ \t]{1,40}(?:const|let|var) (?P<name>[\w$]{1,60})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,39 @@ def find_changed_files(scene: Scene, exchange: Exchange) -> tuple[str, ...]:
     out = _collect_edited_files(scene, exchange)
     source = tuple(path for path in out if not TEST_PATH.search(path)) or out
     return source if len(source) <= MAX_PLACES else ()
+
+
+def narrow_to_symbols(scene: Scene, exchange: Exchange, files: Sequence[str]) -> tuple[str, ...]:
+    """Returns these places with `path#symbol` for each file in which the exchange changed one function, class or
+    constant alone, as far as its edits and replies say."""
+    return tuple(_narrow_to_symbol(scene, exchange, path) for path in files)
+
+
+def _narrow_to_symbol(scene: Scene, exchange: Exchange, path: str) -> str:
+    edits = [
+        edit
+        for turn in exchange.replies
+        for call in turn.tool_calls
+        if call.status == "ok"
+        for edit in call.edits
+        if locate_argument(scene.locate, edit.path, turn.cwd) == path
+    ]
+    if "#" in path or not edits or not all(edit.old for edit in edits):
+        return path
+    changed = [_find_changed_definitions(edit) for edit in edits]
+    names = set().union(*changed)
+    if not all(changed):  # an edit inside of something: the replies may name it
+        said = (match["ticked"] for turn in exchange.replies for match in _NAME.finditer(turn.text))
+        names |= {name for name in said if name and scene.symbols.get(name) == path}
+    return f"{path}#{names.pop()}" if len(names) == 1 else path
+
+
+def _find_changed_definitions(edit: FileEdit) -> set[str]:
+    """Returns the names whose definitions an edit replaced; none if it only put something before or after them."""
+    if edit.new.startswith(edit.old) or edit.new.endswith(edit.old):
+        return set()
+    names = set(find_definitions(edit.old)) & set(find_definitions(edit.new))
+    return names - {match["name"] for match in _LOCAL_CONSTANT.finditer(edit.old)}
 
 
 def _collect_edited_files(scene: Scene, exchange: Exchange) -> tuple[str, ...]:
