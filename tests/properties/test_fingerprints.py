@@ -91,6 +91,11 @@ def test_other_white_space_changes_nothing(path: str, data: st.DataObject) -> No
     assert fingerprint(path, said) == fingerprint(path, text)
 
 
+def test_line_ends_of_windows_within_a_literal_change_nothing() -> None:
+    text = "export function work(id) {\n  return `select *\n  where id = ${id}`;\n}\n"
+    assert fingerprint("a.ts", text.replace("\n", "\r\n")) == fingerprint("a.ts", text)
+
+
 def test_a_formatter_of_scripts_changes_nothing() -> None:
     said = SCRIPT.replace('"deep"', "'deep'").replace("[1, 2] }", "[1, 2,],\n  }")
     said = said.replace(") { keep", ")\n    {\n keep")

@@ -140,6 +140,7 @@ class FileOutline:
 
 def outline_file(path: str, text: str, kind: str = "") -> FileOutline | None:
     """Returns the definitions in a file's text; None if it does not parse. `kind` asks for the parser used before."""
+    text = text.replace("\r\n", "\n")  # git may check files out with other line ends, also those within literals
     if path.endswith((".py", ".pyi")) and kind != token_outline.KIND:
         found = _list_python_definitions(text)
         if found is not None or kind:
