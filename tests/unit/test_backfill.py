@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -122,13 +123,17 @@ def test_nobody_is_asked_about_a_price_that_was_not_shown(desk: Desk, monkeypatc
     assert consent.load_known_models(desk.home)[0].allowed == frozenset()
 
 
-def test_a_backfill_goes_on_where_the_last_one_ended_and_does_nothing_twice(desk: Desk) -> None:
+def test_a_backfill_goes_on_where_the_last_one_ended_and_does_nothing_twice(desk: Desk, isolated: Path) -> None:
     live(desk)
+    (isolated / "2026-02-01.md").write_text("Talked about billing", encoding="utf-8")
+    notes = f'{SETTINGS}[journal]\nsources = ["{isolated}/2026-02-01.md"]\n'
+    desk.home.config.write_text(notes, encoding="utf-8")
     until = date(2)
     first = backfill(desk, "--until", until, "--write")
     assert [day["day"] for day in first["days"]][-1] == until
     assert {day["journal"] for day in first["days"]} == {"written"}
     before = remembered(desk)
+    assert "Talked about billing" in before["journal/2026/02/01.md"]
     assert backfill(desk, "--until", until)["days"] == []
     assert remembered(desk) == before
     rest = backfill(desk, "--write")["days"]
@@ -136,6 +141,7 @@ def test_a_backfill_goes_on_where_the_last_one_ended_and_does_nothing_twice(desk
     assert backfill(desk)["days"] == []
     parts = remembered(desk)
     forget(desk)
+    desk.home.config.write_text(notes, encoding="utf-8")
     backfill(desk, "--write")
     assert remembered(desk) == parts
 

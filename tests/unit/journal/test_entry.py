@@ -88,42 +88,26 @@ def test_a_memory_of_an_earlier_day_is_named_on_the_day_it_is_accepted(desk: Des
     assert not any(text.startswith("Accepted the") for text in texts(entry(desk)))
 
 
-def test_the_same_input_gives_the_same_bytes(desk: Desk) -> None:
-    work(desk)
-    read(desk)
-    once, again = (msgspec.json.encode(entry(desk)) for _ in range(2))
-    assert once == again
-
-
-def test_an_entry_never_sees_the_future(desk: Desk) -> None:
+def test_the_same_input_gives_the_same_bytes_and_an_entry_never_sees_the_future(desk: Desk) -> None:
     work(desk)
     memory(desk, "decision", "Tests run on npm", "2026-03-01T09:00:00+00:00")
     read(desk)
-    before = entry(desk)
+    before, again = entry(desk), entry(desk)
+    assert msgspec.json.encode(before) == msgspec.json.encode(again)
+    noon = NOW.replace(month=3, day=2, hour=10, minute=1)  # a day that is not over is told as far as it has passed
+    so_far = build_entry(scope(desk), DAY, noon)
+    assert (so_far.commits, texts(so_far, "open")) == (0, [])
     desk.session("s1", *exchange("And now use bun instead of npm", "Done, bun it is.", "2026-03-03T00:00:00Z"))
     desk.session("s2", *exchange("Write the changelog", "I have written it.", "2026-03-03T08:00:00Z"))
     commit(desk, "Use bun, closes #13", "2026-03-03T09:00:00Z", bun_DOT_lock="")
-    memory(
-        desk,
-        "decision",
-        "Tests run on bun",
-        "2026-03-03T09:00:00+00:00",
-        supersedes=("20260301-tests-run-on-npm",),
-    )
+    supersedes = ("20260301-tests-run-on-npm",)
+    memory(desk, "decision", "Tests run on bun", "2026-03-03T09:00:00+00:00", supersedes=supersedes)
     read(desk)
     assert entry(desk) == before
     later = render_markdown(entry(desk, DAY + timedelta(days=1)))
     assert "use bun instead of npm" in later
     assert "The decision “Tests run on npm” was replaced by “Tests run on bun”." in later
     assert "Always use pathlib" not in "".join(texts(entry(desk, DAY + timedelta(days=1)), "decided"))
-
-
-def test_a_day_that_is_not_over_is_told_as_far_as_it_has_passed(desk: Desk) -> None:
-    work(desk)
-    read(desk)
-    noon = NOW.replace(month=3, day=2, hour=10, minute=1)
-    assert build_entry(scope(desk), DAY, noon).commits == 0
-    assert texts(build_entry(scope(desk), DAY, noon), "open") == []
 
 
 def test_a_session_that_crosses_midnight_is_told_on_both_days_of_the_persons_clock(desk: Desk) -> None:
@@ -177,15 +161,15 @@ def test_a_question_of_the_day_itself_is_told_when_a_later_commit_closes_what_it
 
 
 def test_lerims_own_output_is_at_most_a_quarter_of_an_entry(desk: Desk) -> None:
-    for number in range(8):
+    memory(desk, "learning", "Numbers are decided", "2026-03-02T08:00:00+00:00", kind="insight")
+    for number in range(7):
         memory(desk, "decision", f"Number {number} is decided", "2026-03-02T09:00:00+00:00")
     for number in range(6):
         commit(desk, f"Change {number}", f"2026-03-02T11:0{number}:00Z", notes_DOT_txt=str(number))
     commit(desk, "Keep memories", "2026-03-02T12:00:00Z", _DOT_lerim__memory__decisions__x_DOT_md="x")
     told = entry(desk)
     own = [one for one in told.sentences if one.origin == "memory"]
-    assert len(own) == 2
-    assert told.left_out == 6
+    assert (len(own), told.left_out, texts(told, "learned")) == (2, 6, ["Kept as an insight: “Numbers are decided”."])
     assert "Keep memories" not in "".join(texts(told))
 
 

@@ -39,21 +39,17 @@ def written(desk: Desk) -> Path:
 
 def test_a_day_is_shown_as_markdown_or_json_and_nothing_is_written(desk: Desk) -> None:
     commit(desk, "Add notes", f"{DAY}T11:00:00Z", notes_DOT_txt="one")
-    shown = run(desk, "--day", DAY)
-    assert shown.startswith("# Journal of 2 Mar 2026\n\n## Done\n")
-    assert "- Committed “Add notes”, which changed `notes.txt`. [1]\n" in shown
+    note, arguments = "No session has been read yet", ("journal", "--repo", str(desk.repo), "--day", DAY)
+    assert note in terminal.run(*arguments).stderr
+    read(desk)
+    shown = terminal.run(*arguments)
+    assert note not in shown.stderr and shown.stdout.startswith("# Journal of 2 Mar 2026\n\n## Done\n")
+    assert "- Committed “Add notes”, which changed `notes.txt`. [1]\n" in shown.stdout
     told = answer(desk, "--day", DAY)
     assert told["sentences"][0]["sources"] == [told["sources"][0]["number"]]
-    assert terminal.run("journal", "--repo", str(desk.repo), "--day", DAY, "--format", "json").stdout.startswith("{")
+    assert terminal.run(*arguments, "--format", "json").stdout.startswith("{")
+    assert "there is nothing to write" in run(desk, "--day", "2026-02-01", "--write")
     assert not (desk.repo / ".lerim").exists()
-
-
-def test_before_the_first_sync_a_note_says_that_sessions_are_missing(desk: Desk) -> None:
-    commit(desk, "Add notes", f"{DAY}T11:00:00Z", notes_DOT_txt="one")
-    note = "No session has been read yet"
-    assert note in terminal.run("journal", "--repo", str(desk.repo), "--day", DAY).stderr
-    read(desk)
-    assert note not in terminal.run("journal", "--repo", str(desk.repo), "--day", DAY).stderr
 
 
 def test_a_week_and_a_span_are_the_entries_of_their_days(desk: Desk) -> None:
@@ -118,11 +114,6 @@ def test_an_entry_is_written_again_only_while_nobody_edited_it(desk: Desk, writt
         assert "You edited" in done.stderr
         assert written.read_text("utf-8") == edited
     assert "-only mine" in done.stderr
-
-
-def test_a_day_with_nothing_to_tell_is_not_written(desk: Desk) -> None:
-    assert "there is nothing to write" in run(desk, "--day", "2026-02-01", "--write")
-    assert not (desk.repo / ".lerim").exists()
 
 
 def test_a_folder_that_cannot_be_used_is_an_error_and_nothing_is_lost(desk: Desk) -> None:

@@ -27,7 +27,7 @@ from lerim.jobs.report import SyncReport, SyncState
 from lerim.jobs.steps import accept_automatically, sync_by_rules
 from lerim.jobs.sync import run_model_steps
 from lerim.jobs.sync_context import SyncContext
-from lerim.journal import JournalScope, build_entry, day_span, write_entry
+from lerim.journal import build_entry, day_span, open_journal, write_entry
 from lerim.models import RoleUsage, merge_role_usage, total_usage
 from lerim.project import hold_project_lock
 from lerim.review import queue
@@ -135,16 +135,23 @@ class _Backfill:
         return not self.is_unread(report)
 
     def accept_left_waiting(self, context: SyncContext, day: date) -> None:
-        """Accept what a killed run proposed on this day, and did not come to accept. Raises MemoryError_."""
+        """Accept what a killed run proposed on this day, and did not come to accept. A failure becomes a problem."""
         least, place = self.options.accept_above, context.place
         if least is None:
             return
         quotes = self.options.quotes or place.store().quotes.read_choice() or "shared"
         since, now = day_span(day).since, context.clock()
-        for one in queue.list_pending(place)[0]:
-            is_of_day = bool(one.session) and since <= one.time <= now
-            if is_of_day and one.action == "add" and one.record.confidence >= least and not queue.doubt_reason(one):
-                queue.accept_candidate(place, one.id, quotes=quotes, now=now, automatic=True)
+        utc_days = {f"{since:%Y%m%d}", f"{now:%Y%m%d}"}  # ids begin with one of them: the others are not read
+        for name in queue.list_pending_page(place, 0, 0).ids:
+            if name[:8] not in utc_days:
+                continue
+            try:
+                one = queue.load_pending(place, name)
+                is_of_day = bool(one.session) and since <= one.time <= now
+                if is_of_day and one.action == "add" and one.record.confidence >= least and not queue.doubt_reason(one):
+                    queue.accept_candidate(place, name, quotes=quotes, now=now, automatic=True)
+            except LerimError as error:
+                self.problems.append(Problem(error.code, name, error.explanation))
 
     def is_unread(self, report: SyncReport) -> bool:
         """Whether the chosen model has not read all sessions until this day: later ones must not come before them."""
@@ -176,11 +183,11 @@ class _Backfill:
 
     def write_entry(self, day: date, moment: datetime) -> str:
         """Write the journal's entry of a day; return what became of its file."""
-        scope = JournalScope(self.context.project, self.context.home, self.context.environ)
+        project, home = self.context.project, self.context.home
         try:
-            entry = build_entry(scope, day, moment + timedelta(seconds=1))
+            entry = build_entry(open_journal(project, home, self.context.environ), day, moment + timedelta(seconds=1))
             self.problems += entry.problems
-            return write_entry(scope.project, scope.home, entry).change
+            return write_entry(project, home, entry).change
         except LerimError as error:
             self.problems.append(error.problem())
             return "failed"

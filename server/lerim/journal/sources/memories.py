@@ -98,7 +98,8 @@ def describe_memories(memories: MemoriesOfDay, others: Sequence[DraftSentence]) 
     for item in memories.added:
         record = item.record
         if source_parts(record.source)[2] not in turns:
-            text = f"Kept as a {record.kind or record.primitive}: “{title_of(record)}”."
+            label = record.kind or record.primitive
+            text = f"Kept as {'an' if label == 'insight' else 'a'} {label}: “{title_of(record)}”."
             yield DraftSentence(_SECTIONS[record.primitive], text, (memory_source(item),), "memory", TOPIC)
     ends = {target: item for item in memories.after for target in (*item.record.supersedes, *item.record.resolves)}
     for item in memories.ended:

@@ -17,7 +17,7 @@ from pathlib import Path
 from lerim import files
 from lerim.errors import LerimError, MemoryError_, Problem, error_reason
 from lerim.extraction import shorten
-from lerim.journal.days import DaySpan, local_day
+from lerim.journal.days import FIRST_DAY, LAST_DAY, DaySpan, local_day
 from lerim.journal.entry import DraftSentence, JournalSource
 from lerim.journal.sources.feeds import parse_feed
 from lerim.memory import format_time, load_header, split_header
@@ -171,7 +171,8 @@ def _split_note(text: str, zone: tzinfo | None) -> tuple[str, date | None]:
         return text[parts.body :], None
     value = header.get("date", header.get("created"))
     if isinstance(value, datetime):
-        return text[parts.body :], local_day(value, zone) if value.tzinfo else value.date()
+        is_of_a_day = FIRST_DAY <= value.date() <= LAST_DAY  # Go's zero time is in no calendar west of Greenwich
+        return text[parts.body :], local_day(value, zone) if value.tzinfo and is_of_a_day else value.date()
     if isinstance(value, str) and (day := _day_of_name(value[:10])):
         return text[parts.body :], day
     return text[parts.body :], value if isinstance(value, date) else None
