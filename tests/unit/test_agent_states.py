@@ -23,6 +23,9 @@ def reasons(agent: AgentView) -> dict[str, tuple[int, str]]:
 
 
 def test_before_anything_was_read_the_sessions_wait_and_nothing_is_made(desk: Desk) -> None:
+    agents = examine_agents(desk.home, os.environ, desk.place.project)
+    assert {one.state for one in agents} == {"not-found"}
+    assert all(one.stores and not any(store.exists for store in one.stores) for one in agents)
     desk.session("s1", prompt("Hello"))
     desk.session("s2", prompt("Elsewhere"), cwd=desk.repo.parent)
     agent = claude(desk)
@@ -43,20 +46,9 @@ def test_after_a_sync_they_are_read_and_one_that_grew_waits_again(desk: Desk) ->
     desk.session("s1", prompt("More"))
     agent = claude(desk)
     assert (agent.found, agent.parsed, agent.waiting) == (2, 1, 1)
-
-
-def test_an_agent_that_is_not_here_is_not_found(desk: Desk) -> None:
-    agents = examine_agents(desk.home, os.environ, desk.place.project)
-    assert {one.state for one in agents} == {"not-found"}
-    assert all(one.stores and not any(store.exists for store in one.stores) for one in agents)
-
-
-def test_a_removed_agent_is_not_even_looked_at(desk: Desk) -> None:
-    desk.session("s1", prompt("Hello"))
-    desk.sync()
     platforms.remove_platform(desk.home, "claude")
     agent = claude(desk)
-    assert (agent.state, agent.sessions, agent.found) == ("removed", 0, 0)
+    assert (agent.state, agent.sessions, agent.found) == ("removed", 0, 0), "it is not even looked at"
     assert agent.stores[0].exists
 
 

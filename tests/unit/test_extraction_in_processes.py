@@ -36,11 +36,6 @@ SUBJECTS = ("pathlib", "tomllib", "httpx", "msgspec", "attrs", "orjson")
 
 
 @pytest.fixture
-def desk(repo: Path, isolated: Path) -> Desk:
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
-
-
-@pytest.fixture
 def pool() -> Iterator[ProcessPool]:
     pool = ProcessPool(1)
     yield pool

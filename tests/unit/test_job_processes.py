@@ -54,17 +54,17 @@ def starts(folder: Path) -> list[str]:
     return (folder / "log").read_text(encoding="utf-8").splitlines()
 
 
-async def begun(jobs: JobProcesses, told: list[JobLine], *, explicit: bool = True) -> asyncio.Task[SyncReport]:
+async def begun(jobs: JobProcesses, *, explicit: bool = True) -> asyncio.Task[SyncReport]:
     """A sync that has said its first line."""
     first = asyncio.Event()
-
-    def tell(line: JobLine) -> None:
-        told.append(line)
-        first.set()
-
-    task = asyncio.create_task(jobs.sync("key", Path("/repo"), tell, explicit=explicit))
+    task = asyncio.create_task(jobs.sync("key", Path("/repo"), lambda _: first.set(), explicit=explicit))
     await asyncio.wait_for(first.wait(), HANG)
     return task
+
+
+async def synced(jobs: JobProcesses) -> SyncReport:
+    """The report of a sync that a person started."""
+    return await jobs.sync("key", Path("/repo"), lambda _: None, explicit=True)
 
 
 WAITS = "say(PROGRESS)\nsys.stdin.readline()\nsay(REPORT.replace('STATE', 'cancelled'))"
@@ -83,7 +83,7 @@ async def test_its_lines_come_up_and_its_report_is_the_answer(jobs, tmp_path: Pa
 @pytest.mark.parametrize(("body", "code"), [(WAITS, 0), (DEAF, -9)])
 async def test_a_cancelled_job_is_asked_first_and_killed_if_it_does_not_listen(jobs, body: str, code: int) -> None:
     made = jobs(body)
-    task = await begun(made, [])
+    task = await begun(made)
     process = made.running["key"].process
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -93,8 +93,8 @@ async def test_a_cancelled_job_is_asked_first_and_killed_if_it_does_not_listen(j
 
 async def test_a_second_caller_joins_and_cancelling_one_of_two_leaves_the_job(jobs, tmp_path: Path) -> None:
     made = jobs(WAITS)
-    first = await begun(made, [])
-    second = asyncio.create_task(made.sync("key", Path("/repo"), lambda _: None, explicit=True))
+    first = await begun(made)
+    second = asyncio.create_task(synced(made))
     await asyncio.sleep(0)
     first.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -108,10 +108,10 @@ async def test_a_second_caller_joins_and_cancelling_one_of_two_leaves_the_job(jo
 async def test_a_sync_right_after_a_cancel_waits_for_the_end_and_is_a_new_one(jobs, tmp_path: Path) -> None:
     again = f"if len(open({str(tmp_path / 'log')!r}).readlines()) > 1: say(REPORT.replace('STATE', 'done'))\nelse:\n"
     made = jobs(again + "\n".join(f"    {line}" for line in WAITS.split("\n")))
-    cancelled = await begun(made, [])
+    cancelled = await begun(made)
     cancelled.cancel()
     await asyncio.sleep(0)
-    report = await made.sync("key", Path("/repo"), lambda _: None, explicit=True)
+    report = await synced(made)
     assert (report.state, len(starts(tmp_path))) == ("done", 2)
     with pytest.raises(asyncio.CancelledError):
         await cancelled
@@ -120,18 +120,18 @@ async def test_a_sync_right_after_a_cancel_waits_for_the_end_and_is_a_new_one(jo
 async def test_a_sync_does_not_wait_for_ever_for_a_cancelled_one(jobs) -> None:
     made = jobs(WAITS)
     made.cancel_wait_seconds = 0.01
-    first = await begun(made, [])
+    first = await begun(made)
     made.running["key"].cancelled = True  # and nobody ends it, as where a kill has no effect
     with pytest.raises(JobError, match="cancelled"):
-        await made.sync("key", Path("/repo"), lambda _: None, explicit=True)
+        await synced(made)
     made.kill_all()
     assert (await first).state == "cancelled"
 
 
 async def test_an_explicit_sync_runs_again_after_the_idle_one_it_waited_for(jobs, tmp_path: Path) -> None:
     made = jobs("say(PROGRESS)\n'--explicit' in sys.argv or sys.stdin.readline()\nsay(REPORT.replace('STATE', 'done'))")
-    idle = await begun(made, [], explicit=False)
-    asked = asyncio.create_task(made.sync("key", Path("/repo"), lambda _: None, explicit=True))
+    idle = await begun(made, explicit=False)
+    asked = asyncio.create_task(synced(made))
     await asyncio.sleep(0)
     made.running["key"].process.stdin.write(b"\n")
     await asyncio.gather(idle, asked)
@@ -140,23 +140,21 @@ async def test_an_explicit_sync_runs_again_after_the_idle_one_it_waited_for(jobs
 
 async def test_a_job_that_dies_or_does_not_start_is_an_error(jobs, tmp_path: Path) -> None:
     with pytest.raises(JobError, match="exit code 3"):
-        await jobs("sys.exit(3)").sync("key", Path("/repo"), lambda _: None, explicit=True)
+        await synced(jobs("sys.exit(3)"))
     with pytest.raises(JobError, match="could not be started"):
-        await JobProcesses(dict, tmp_path, nobody, str(tmp_path / "none")).sync(
-            "key", Path("/repo"), lambda _: None, explicit=True
-        )
+        await synced(JobProcesses(dict, tmp_path, nobody, str(tmp_path / "none")))
 
 
 async def test_a_busy_project_is_a_report_and_another_error_keeps_its_code(jobs) -> None:
     busy = jobs('say(\'{"event":"error","code":"busy","message":"process 7 is syncing"}\')')
     for report in (
-        await busy.sync("key", Path("/repo"), lambda _: None, explicit=True),
+        await synced(busy),
         await busy.maintain("key", Path("/repo"), lambda _: None),
     ):
         assert (report.state, report.message) == ("busy", "process 7 is syncing")
     failed = jobs('say(\'{"event":"error","code":"catalog","message":"The catalog is broken."}\')')
     with pytest.raises(JobError, match="catalog is broken") as caught:
-        await failed.sync("key", Path("/repo"), lambda _: None, explicit=True)
+        await synced(failed)
     assert caught.value.code == "catalog"
     with pytest.raises(JobError, match="The maintenance ended without a report"):
         await jobs("sys.exit(3)").maintain("key", Path("/repo"), lambda _: None)
@@ -164,7 +162,7 @@ async def test_a_busy_project_is_a_report_and_another_error_keeps_its_code(jobs)
 
 async def test_everything_is_killed_at_the_end(jobs) -> None:
     made = jobs(DEAF)
-    task = await begun(made, [])
+    task = await begun(made)
     made.kill_all()
     with pytest.raises(JobError):
         await task
@@ -213,7 +211,7 @@ async def test_what_the_job_takes_back_and_what_it_leaves_open_is_asked_no_longe
 
     unask = """say('{"event":"unask","id":1}')\nsay('{"event":"unask","id":7}')\n"""
     made = jobs(ASKS + unask + WAITS, asker)
-    task = await begun(made, [])
+    task = await begun(made)
     await asyncio.wait_for(second.wait(), HANG)
     assert ended == waiting[:-1]  # the first was taken back, perhaps before its turn came
     task.cancel()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,11 +16,7 @@ from desk import Desk
 from killer import every_kill
 from lerim.errors import BusyError
 from lerim.extraction.candidate import Candidate
-from lerim.jobs.maintain import (
-    MAX_WAITING_PROPOSALS,
-    MaintainReport,
-    is_maintenance_due,
-)
+from lerim.jobs.maintain import MAX_WAITING_PROPOSALS, MaintainReport, is_maintenance_due
 from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive, render_record
 from lerim.memory.uses import Uses
 from lerim.project.lock import hold_project_lock
@@ -73,31 +69,18 @@ def written(desk: Desk, title: str, body: str = "", *, days: int = 1, primitive:
     return path
 
 
-def run(
-    desk: Desk,
-    *,
-    dry_run: bool = False,
-    now: datetime = NOW,
-    cancelled: Callable[[], bool] = lambda: False,
-) -> MaintainReport:
-    return maintained(desk.place, now, None, cancelled, dry_run=dry_run)
+def run(desk: Desk, *, now: datetime = NOW, **more: Any) -> MaintainReport:
+    return maintained(desk.place, now, **more)
 
 
 def twice(desk: Desk) -> tuple[str, str]:
     """Two decisions that say the same; the second came by another way than a sync, which would have seen that."""
-    return said(desk, "Retry uploads 3 times", UPLOADS, days=40), written(
-        desk, "Retry uploads 3 times", UPLOADS, days=3
-    ).stem
+    words = ("Retry uploads 3 times", UPLOADS)
+    return said(desk, *words, days=40), written(desk, *words, days=3).stem
 
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def test_a_project_without_memories_is_left_as_it_is(desk: Desk) -> None:
-    report = run(desk)
-    assert (report.state, report.counts, report.run) == ("done", {}, "")
-    assert not (desk.repo / ".lerim").exists()
 
 
 def test_what_says_the_same_is_proposed_as_one_with_the_reason_and_accepting_it_can_be_undone(desk: Desk) -> None:
@@ -124,7 +107,10 @@ def test_what_says_the_same_is_proposed_as_one_with_the_reason_and_accepting_it_
     assert contents(desk.repo / ".lerim" / "memory") == before
 
 
-def test_a_dry_run_writes_nothing_into_the_repository(desk: Desk) -> None:
+def test_a_project_without_memories_is_left_as_it_is_and_a_dry_run_writes_nothing_into_one(desk: Desk) -> None:
+    report = run(desk)
+    assert (report.state, report.counts, report.run) == ("done", {}, "")
+    assert not (desk.repo / ".lerim").exists()
     twice(desk)
     before, home = contents(desk.repo), contents(desk.home.root)
     report = run(desk, dry_run=True)
@@ -149,6 +135,16 @@ def test_what_waits_is_not_proposed_again_and_what_was_rejected_neither(desk: De
     assert path
     path.write_text(path.read_text("utf-8") + "\nMind the quota.\n", encoding="utf-8")
     assert [one.action for one in run(desk).proposals] == ["merge"], "one of its memories changed"
+
+
+def test_a_question_may_be_closed_by_the_most_similar_later_memory_that_nobody_keeps_beside_it(desk: Desk) -> None:
+    asked = said(desk, "Which port does the database use?", days=9, primitive="question")
+    kept = said(desk, "The port the database uses", "It is 5433.", days=5)
+    assert queue.pairs_kept_apart(desk.place) == {frozenset((asked, kept))}
+    answer = written(desk, "The database uses port 5433", primitive="learning").stem
+    [proposal] = run(desk).proposals
+    assert (proposal.action, proposal.ends, proposal.flags) == ("close", [asked], ["may-answer"])
+    assert [one.id for one in proposal.targets] == [asked, answer] and "may answer it" in proposal.reason
 
 
 def test_a_proposal_that_holds_no_more_is_taken_back(desk: Desk) -> None:
@@ -212,21 +208,18 @@ def test_a_theme_ends_once_no_session_works_on_its_ground(desk: Desk) -> None:
     assert (one.action, one.reason) == ("archive", "No session worked on its files for 50 days.")
 
 
-def test_where_nothing_can_be_proposed_it_says_so_and_is_partly_done(desk: Desk) -> None:
+def test_what_cannot_be_known_of_freshness_or_be_proposed_is_told_and_keeps_nothing_else_from_being_done(
+    desk: Desk,
+) -> None:
     twice(desk)
+    (desk.place.private / "freshness.sqlite3").write_bytes(b"no database at all" * 100)
+    report = run(desk)
+    assert (report.state, [one.action for one in report.proposals]) == ("partial", ["merge"])
     shutil.rmtree(desk.place.review)
     desk.place.review.write_text("no folder", encoding="utf-8")
     report = run(desk)
     assert (report.state, report.proposals) == ("partial", [])
     assert any(str(desk.place.review) in problem.path for problem in report.problems)
-
-
-def test_what_cannot_be_known_of_freshness_keeps_nothing_else_from_being_done(desk: Desk) -> None:
-    twice(desk)
-    (desk.place.private / "freshness.sqlite3").write_bytes(b"no database at all" * 100)
-    report = run(desk)
-    assert report.state == "partial"
-    assert [one.action for one in report.proposals] == ["merge"]
 
 
 def test_cancelled_or_kept_from_it_by_another_process_it_takes_nothing_back_and_says_so(desk: Desk) -> None:

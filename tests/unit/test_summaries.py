@@ -174,22 +174,21 @@ def test_a_session_still_being_written_waits_unless_the_person_syncs(began: Desk
     assert len(files(began)) == 1
 
 
-def test_a_folder_that_cannot_be_written_is_a_problem_and_the_summary_comes_later(began: Desk) -> None:
-    memory = began.repo / ".lerim" / "memory"
+def test_a_folder_that_cannot_be_written_or_is_a_link_is_a_problem_and_the_summary_comes_later(
+    began: Desk, tmp_path: Path
+) -> None:
+    memory, elsewhere = began.repo / ".lerim" / "memory", tmp_path / "elsewhere"
     memory.write_text("in the way", encoding="utf-8")
     assert "memory" in [problem.code for problem in sync(began).problems]
     memory.unlink()
-    assert sync(began).problems == []
-    assert len(files(began)) == 1
-
-
-def test_a_link_in_the_way_is_not_followed(began: Desk, tmp_path: Path) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    (began.repo / ".lerim" / "memory").mkdir()
-    (began.repo / ".lerim" / "memory" / "summaries").symlink_to(elsewhere)
+    for folder in (memory, elsewhere):
+        folder.mkdir()
+    (memory / "summaries").symlink_to(elsewhere)
     assert [problem.code for problem in sync(began).problems] == ["boundary"]
     assert list(elsewhere.rglob("*")) == []
+    (memory / "summaries").unlink()
+    assert sync(began).problems == []
+    assert len(files(began)) == 1
 
 
 def test_turns_said_in_another_project_are_not_in_it(began: Desk, tmp_path: Path) -> None:

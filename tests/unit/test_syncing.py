@@ -39,16 +39,21 @@ def test_what_an_agent_was_asked_as_lerim_s_own_command_is_not_learned_from(desk
     assert len(desk.sync().candidates) == 1
 
 
-def test_a_repository_with_nothing_to_propose_stays_untouched(desk: Desk) -> None:
+def test_a_repository_stays_untouched_where_its_own_sessions_teach_nothing(
+    desk: Desk, tmp_path: Path, git: Callable[..., str]
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    git(other, "init", "-q")
     desk.session("s1", prompt("What does this project do?"), reply("m", text("It loads files.")))
+    desk.session("s2", *correction(desk), cwd=other)
     report = desk.sync()
-    assert report.sessions.found == 1
+    assert (report.sessions.found, report.candidates, report.run) == (1, [], "")
     assert not (desk.repo / ".lerim").exists()
-    assert report.run == ""
 
 
 @pytest.mark.parametrize("explicit", [False, True])
-def test_the_last_exchange_of_a_session_waits_until_nothing_was_written_for_90_seconds(
+def test_the_last_exchange_of_a_session_waits_until_nothing_was_written_for_90_seconds_or_the_next_prompt_stands(
     desk: Desk, *, explicit: bool
 ) -> None:
     path = desk.session("s1", *correction(desk)[:6])
@@ -60,25 +65,11 @@ def test_the_last_exchange_of_a_session_waits_until_nothing_was_written_for_90_s
     finish(path)
     late = desk.sync(options)
     assert (len(late.candidates), late.settling, late.settles_at) == (1, 0, None)
-
-
-def test_an_exchange_is_over_when_the_next_prompt_stands(desk: Desk) -> None:
-    os.utime(desk.session("s1", *correction(desk)[:6]))
-    desk.sync()
-    os.utime(desk.session("s1", prompt("perfect, commit it")))
-    report = desk.sync()
+    os.utime(desk.session("s2", *correction(desk, "tomllib")[:6]))
+    assert desk.sync(options).candidates == []
+    os.utime(desk.session("s2", prompt("perfect, commit it")))
+    report = desk.sync(options)
     assert (len(report.candidates), report.settling) == (1, 1)
-
-
-def test_sessions_of_another_repository_are_not_proposed_here(
-    desk: Desk, tmp_path: Path, git: Callable[..., str]
-) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
-    git(other, "init", "-q")
-    desk.session("s1", *correction(desk), cwd=other)
-    report = desk.sync()
-    assert (report.sessions.found, report.candidates) == (0, [])
 
 
 def test_a_session_that_moved_in_from_elsewhere_is_found_in_the_same_sync(desk: Desk, tmp_path: Path) -> None:
@@ -129,12 +120,6 @@ def test_what_begins_in_the_project_s_folder_is_learned_from_before_other_sessio
     assert known == [False, True]
 
 
-def test_since_leaves_older_sessions_for_a_later_sync(desk: Desk) -> None:
-    desk.session("s1", *correction(desk))
-    assert desk.sync(SyncOptions(since=datetime(2030, 1, 1, tzinfo=UTC))).candidates == []
-    assert len(desk.sync().candidates) == 1
-
-
 def test_a_cancelled_sync_says_so_and_the_next_one_carries_on(desk: Desk) -> None:
     for name, subject in (("s1", "pathlib"), ("s2", "tomllib"), ("s3", "sqlite3")):
         desk.session(name, *correction(desk, subject))
@@ -159,13 +144,15 @@ def test_a_rejected_candidate_stays_away_even_when_the_review_folder_and_the_cat
     assert (report.candidates, report.dropped) == ([], {"rejected-before": 1})
 
 
-def test_a_transcript_that_cannot_be_opened_fails_alone(desk: Desk) -> None:
+def test_a_transcript_that_cannot_be_opened_fails_alone_and_since_leaves_older_ones_for_a_later_sync(
+    desk: Desk,
+) -> None:
     desk.session("s1", *correction(desk))
     desk.session("s2", *correction(desk, "tomllib"))
     broken = desk.projects / re.sub(r"[^A-Za-z0-9]", "-", str(desk.repo)) / "s3.jsonl"
     broken.symlink_to(broken)
-    report = desk.sync()
-    assert len(report.candidates) == 2
+    assert desk.sync(SyncOptions(since=datetime(2030, 1, 1, tzinfo=UTC))).candidates == []
+    assert len(desk.sync().candidates) == 2
 
 
 @pytest.mark.parametrize("link", [None, "../../../../feature/.git\n"])

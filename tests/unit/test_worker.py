@@ -17,13 +17,7 @@ from lerim.assistant.answers import Question
 from lerim.jobs.maintain import MaintainProgress
 from lerim.jobs.report import SyncProgress
 from lerim.jobs.sync_context import SyncOptions
-from lerim.jobs.worker import (
-    LineWriter,
-    Order,
-    listen_to_parent,
-    parse_order,
-    run_order,
-)
+from lerim.jobs.worker import LineWriter, Order, listen_to_parent, parse_order, run_order
 from lerim.models.editor import EditorBridge, EditorCancellation, EditorQuestion, EditorRefusedError
 
 
@@ -47,16 +41,8 @@ def test_its_arguments_are_one_order() -> None:
     asked = b'{"text": "why uv?"}\nmore'
     assert order("ask", "--repo", "/r", said=asked) == Order("ask", Path("/r"), question=Question("why uv?"))
     assert order("ask", "--repo", "/r", said=b"why uv?\n") is None
-    for wrong in (
-        [],
-        ["model", "x"],
-        ["sync"],
-        ["sync", "--repo"],
-        ["maintain", "--repo"],
-        ["maintain", "--repo", "/r", "x"],
-        ["sync", "--repo", "/r", "x"],
-    ):
-        assert order(*wrong) is None
+    for wrong in ("", "model x", "sync", "sync --repo", "maintain --repo", "maintain --repo /r x", "sync --repo /r x"):
+        assert order(*wrong.split()) is None
 
 
 def test_a_cancel_is_heard_noise_is_not_and_the_end_of_input_is() -> None:
@@ -104,11 +90,8 @@ def tried(bridge: EditorBridge | None = None) -> dict:
 
 def test_a_model_is_tried_and_what_it_took_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with chat(says("ready")) as server:
-        settings = {
-            "roles.extract.provider": "openai",
-            "roles.extract.model": "m",
-            "roles.extract.base_url": server.url,
-        }
+        chosen = {"provider": "openai", "model": "m", "base_url": server.url}
+        settings = {f"roles.extract.{key}": value for key, value in chosen.items()}
         monkeypatch.setenv("LERIM_EDITOR", json.dumps({"settings": settings}))
         told = tried()
     assert (told["event"], told["model"], told["answer"], told["usage"]["calls"]) == ("tried", "openai:m", "ready", 1)

@@ -133,7 +133,7 @@ def _choose_session(trial: SessionTrialRequest) -> tuple[Transcript, list[Turn],
             break
     if longest is None or not longest[1]:
         raise NotFoundError("No session of this repository waits for a model.", todo="Run `lerim sync` first.")
-    return (*longest, waiting_count - 1)
+    return (*longest, max(waiting_count, len(jobs)) - 1)  # some of them are due later
 
 
 def _extract_by_rules(transcript: Transcript, turns: list[Turn], place: ReviewPaths) -> list[extraction.Candidate]:

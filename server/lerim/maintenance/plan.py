@@ -184,7 +184,7 @@ class _Planner:
             if len({claim_text(answer.record.title, answer.record.body) for answer in answers}) < 2:
                 continue
             titles = {answer.record.id: answer.record.title for answer in answers}
-            reason = f"{join_titles(titles, titles)} both answer {conflict.question}; the latest would stay."
+            reason = f"{join_titles(titles, titles)} answer {conflict.question} differently; the latest would stay."
             targets = (answers[-1], *answers[:-1])
             yield PlannedSuggestion(
                 "merged", Suggestion("merge", targets[0].record, targets, reason, flags=(TWO_ANSWERS_CODE,))
@@ -261,13 +261,13 @@ class _Planner:
             later = [
                 (dice_overlap(question_words, self.claims[answer.record.id].title), answer)
                 for answer in (answers[at] for at in near)
-                if answer.record.updated > question.record.updated and answer.record.id not in self.planned_ids
+                if answer.record.updated > question.record.updated
+                and answer.record.id not in self.planned_ids
+                and frozenset((question.record.id, answer.record.id)) not in self.inputs.kept_apart
             ]
             similarity, answer = max(later, key=lambda pair: (pair[0], pair[1].record.id), default=(0.0, None))
-            if answer is None or similarity < MAY_ANSWER_OVERLAP:
-                continue
-            record = answer.record
-            if frozenset((question.record.id, record.id)) not in self.inputs.kept_apart:
+            if answer is not None and similarity >= MAY_ANSWER_OVERLAP:
+                record = answer.record
                 reason = f"“{record.title}” of {record.updated:%Y-%m-%d} may answer it."
                 yield PlannedSuggestion(
                     "closed", Suggestion("close", record, (question, answer), reason, flags=(MAY_ANSWER_FLAG,))

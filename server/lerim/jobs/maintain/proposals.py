@@ -35,113 +35,9 @@ _OUTDATED_REASON = "The reason for it no longer holds."
 
 
 @dataclass(slots=True)
-class SuggestionProposer:
-    """Proposes the suggestions of one maintenance run. `proposals` are those made so far."""
-
-    job: MaintainJob
-    proposals: list[Proposal] = field(default_factory=list)
-
-    def propose(self, planned: Sequence[PlannedSuggestion]) -> None:
-        """Propose each suggestion, or accept it if the review is automatic. Raises MemoryError_."""
-        suggestions = [one.suggestion for one in planned]
-        waiting = [one for one in review.list_pending(self.job.place)[0] if one.maker == "maintain"]
-        if not self.job.dry_run:
-            waiting = self.withdraw_outdated(waiting, suggestions)
-        waiting_by_key = {(one.targets, _proposal_key(one)): one for one in waiting}
-        free_slots = MAX_WAITING_PROPOSALS - len(waiting)
-        find_earlier_result = make_earlier_result_lookup(self.job.place)
-        for number, (category, one) in enumerate((one.category, one.suggestion) for one in planned):
-            if self.job.cancelled():
-                return
-            self.job.emit_progress("proposing", number, len(suggestions))
-            known = waiting_by_key.get(
-                (tuple(Target(target.record.id, target.text_hash) for target in one.targets), _proposal_key(one))
-            )
-            if known is not None:
-                self.job.counts[category if self.try_auto_accept(known, one) else "waiting"] += 1
-                continue
-            if free_slots <= 0 and not self.job.automatic:
-                self.job.counts["left"] += 1
-                continue
-            if (rejection := find_earlier_result(one)) is None:
-                try:
-                    rejection = self.propose_one(one)
-                except LerimError as error:  # the next one would fail the same way; what was done so far is reported
-                    self.job.add_problem(error)
-                    return
-            if rejection is None:
-                self.job.counts[category] += 1
-                free_slots -= 1
-            else:
-                self.job.counts["rejected" if isinstance(rejection, ClaimBlocked) else "waiting"] += 1
-
-    def withdraw_outdated(self, waiting: Sequence[Proposal], suggestions: Sequence[Suggestion]) -> list[Proposal]:
-        """Withdraw the waiting proposals that are no longer suggested. Return those that still wait."""
-        wanted = {_proposal_key(one) for one in suggestions}
-        still_waiting: list[Proposal] = []
-        for proposal in waiting:
-            if (
-                _proposal_key(proposal) in wanted
-                or proposal.edited
-                or not review.withdraw_candidate(self.job.place, proposal.id, _OUTDATED_REASON)
-            ):
-                still_waiting.append(proposal)
-                continue
-            self.job.counts["withdrawn"] += 1
-            action = f"withdrawn-{proposal.action}"
-            ids = [target.id for target in proposal.targets]
-            self.job.run.maintain_actions.append(
-                MaintainAction(action, proposal.record.title, _OUTDATED_REASON, ids, proposal.id)
-            )
-        return still_waiting
-
-    def propose_one(self, suggestion: Suggestion) -> ClaimBlocked | AlreadyKnown | None:
-        """Propose one suggestion, accept it if the review is automatic, and record the outcome. A dry run only adds
-        a preview to `proposals`. Return why it was not proposed, or None."""
-        if self.job.dry_run:
-            self.proposals.append(preview_suggestion(self.job.place, suggestion))
-            return None
-        outcome = review.propose_suggestion(self.job.place, suggestion)
-        if not isinstance(outcome, CandidateProposed):
-            return outcome
-        proposal = outcome.proposal
-        if not self.try_auto_accept(proposal, suggestion):
-            self.proposals.append(proposal)
-            self.record_action(f"proposed-{suggestion.action}", suggestion, proposal)
-        return None
-
-    def try_auto_accept(self, proposal: Proposal, suggestion: Suggestion) -> bool:
-        """Accept a proposal if the review is automatic and nothing prevents it. Return whether it was accepted."""
-        if not self.job.automatic or self.job.dry_run:
-            return False
-        quotes = None if self.job.settings.quote_sharing == "ask" else self.job.settings.quote_sharing
-        try:
-            result = review.auto_accept(self.job.place, proposal, quotes, now=self.job.clock())
-        except LerimError as error:
-            self.job.add_problem(error)
-            return False
-        if result is None or not result.ok:
-            return False
-        self.record_action(f"accepted-{suggestion.action}", suggestion, proposal, result.action or "")
-        return True
-
-    def record_action(self, action: str, suggestion: Suggestion, proposal: Proposal, undo: str = "") -> None:
-        """Add an action to the run folder."""
-        ids = [target.id for target in proposal.targets]
-        title = suggestion.record.title
-        self.job.run.maintain_actions.append(MaintainAction(action, title, suggestion.reason, ids, proposal.id, undo))
-
-
-def _proposal_key(one: Proposal | Suggestion) -> tuple[str, frozenset[str], tuple[str, ...]]:
-    """Return the action, the ids of the memories and the suggested places. Proposals with the same key are the same,
-    even if the texts of the memories have changed."""
-    ids = frozenset(target.id if isinstance(target, Target) else target.record.id for target in one.targets)
-    return one.action, ids, suggested_places(one.action, one.record)
-
-
-@dataclass(slots=True)
 class MaintainJob:
-    """One maintenance run of a project: its inputs and results so far. `dry_run`: write nothing in the repository."""
+    """One maintenance run of a project: its inputs and results so far. `dry_run`: write nothing in the repository.
+    `proposals` are those made so far."""
 
     place: ReviewPaths
     settings: Settings
@@ -155,6 +51,7 @@ class MaintainJob:
     counts: Counter[str] = field(default_factory=Counter)
     problems: list[Problem] = field(default_factory=list)
     stale: list[StaleMemory] = field(default_factory=list)
+    proposals: list[Proposal] = field(default_factory=list)
 
     @property
     def automatic(self) -> bool:
@@ -174,3 +71,107 @@ class MaintainJob:
     def emit_progress(self, stage: MaintainStage, done: int = 0, total: int = 0) -> None:
         """Emit progress: `done` of `total` items of this stage."""
         self.emit(MaintainProgress(stage, done, total))
+
+
+def propose_suggestions(job: MaintainJob, planned: Sequence[PlannedSuggestion]) -> None:
+    """Propose each suggestion, or accept it if the review is automatic. Raises MemoryError_."""
+    suggestions = [one.suggestion for one in planned]
+    waiting = [one for one in review.list_pending(job.place)[0] if one.maker == "maintain"]
+    if not job.dry_run:
+        waiting = _withdraw_outdated(job, waiting, suggestions)
+    waiting_by_key = {(one.targets, _proposal_key(one)): one for one in waiting}
+    free_slots = MAX_WAITING_PROPOSALS - len(waiting)
+    find_earlier_result = make_earlier_result_lookup(job.place)
+    for number, (category, one) in enumerate((one.category, one.suggestion) for one in planned):
+        if job.cancelled():
+            return
+        job.emit_progress("proposing", number, len(suggestions))
+        known = waiting_by_key.get(
+            (tuple(Target(target.record.id, target.text_hash) for target in one.targets), _proposal_key(one))
+        )
+        if known is not None:
+            job.counts[category if _try_auto_accept(job, known, one) else "waiting"] += 1
+            continue
+        if free_slots <= 0 and not job.automatic:
+            job.counts["left"] += 1
+            continue
+        if (rejection := find_earlier_result(one)) is None:
+            try:
+                rejection = _propose_one(job, one)
+            except LerimError as error:  # the next one would fail the same way; what was done so far is reported
+                job.add_problem(error)
+                return
+        if rejection is None:
+            job.counts[category] += 1
+            free_slots -= 1
+        else:
+            job.counts["rejected" if isinstance(rejection, ClaimBlocked) else "waiting"] += 1
+
+
+def _withdraw_outdated(
+    job: MaintainJob, waiting: Sequence[Proposal], suggestions: Sequence[Suggestion]
+) -> list[Proposal]:
+    """Withdraw the waiting proposals that are no longer suggested. Return those that still wait."""
+    wanted = {_proposal_key(one) for one in suggestions}
+    still_waiting: list[Proposal] = []
+    for proposal in waiting:
+        if (
+            _proposal_key(proposal) in wanted
+            or proposal.edited
+            or not review.withdraw_candidate(job.place, proposal.id, _OUTDATED_REASON)
+        ):
+            still_waiting.append(proposal)
+            continue
+        job.counts["withdrawn"] += 1
+        action = f"withdrawn-{proposal.action}"
+        ids = [target.id for target in proposal.targets]
+        job.run.maintain_actions.append(
+            MaintainAction(action, proposal.record.title, _OUTDATED_REASON, ids, proposal.id)
+        )
+    return still_waiting
+
+
+def _propose_one(job: MaintainJob, suggestion: Suggestion) -> ClaimBlocked | AlreadyKnown | None:
+    """Propose one suggestion, accept it if the review is automatic, and record the outcome. A dry run only adds
+    a preview to `proposals`. Return why it was not proposed, or None."""
+    if job.dry_run:
+        job.proposals.append(preview_suggestion(job.place, suggestion))
+        return None
+    outcome = review.propose_suggestion(job.place, suggestion)
+    if not isinstance(outcome, CandidateProposed):
+        return outcome
+    proposal = outcome.proposal
+    if not _try_auto_accept(job, proposal, suggestion):
+        job.proposals.append(proposal)
+        _record_action(job, f"proposed-{suggestion.action}", suggestion, proposal)
+    return None
+
+
+def _try_auto_accept(job: MaintainJob, proposal: Proposal, suggestion: Suggestion) -> bool:
+    """Accept a proposal if the review is automatic and nothing prevents it. Return whether it was accepted."""
+    if not job.automatic or job.dry_run:
+        return False
+    quotes = None if job.settings.quote_sharing == "ask" else job.settings.quote_sharing
+    try:
+        result = review.auto_accept(job.place, proposal, quotes, now=job.clock())
+    except LerimError as error:
+        job.add_problem(error)
+        return False
+    if result is None or not result.ok:
+        return False
+    _record_action(job, f"accepted-{suggestion.action}", suggestion, proposal, result.action or "")
+    return True
+
+
+def _record_action(job: MaintainJob, action: str, suggestion: Suggestion, proposal: Proposal, undo: str = "") -> None:
+    """Add an action to the run folder."""
+    ids = [target.id for target in proposal.targets]
+    title = suggestion.record.title
+    job.run.maintain_actions.append(MaintainAction(action, title, suggestion.reason, ids, proposal.id, undo))
+
+
+def _proposal_key(one: Proposal | Suggestion) -> tuple[str, frozenset[str], tuple[str, ...]]:
+    """Return the action, the ids of the memories and the suggested places. Proposals with the same key are the same,
+    even if the texts of the memories have changed."""
+    ids = frozenset(target.id if isinstance(target, Target) else target.record.id for target in one.targets)
+    return one.action, ids, suggested_places(one.action, one.record)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from lerim.config import load
 from lerim.errors import CatalogError, LerimError, MemoryError_, Problem, StoppedError, error_reason
 from lerim.jobs.activity_log import log_activity
 from lerim.jobs.maintain.last_run import record_maintenance
-from lerim.jobs.maintain.proposals import MaintainJob, SuggestionProposer
+from lerim.jobs.maintain.proposals import MaintainJob, propose_suggestions
 from lerim.jobs.maintain.report import EmitMaintain, MaintainReport, StaleMemory
 from lerim.maintenance import PlanInputs, find_theme_activity, plan_maintenance
 from lerim.memory import (
@@ -94,11 +94,6 @@ def maintain_project(
 class _MaintenanceRun(MaintainJob):
     """A maintenance run with its steps."""
 
-    proposer: SuggestionProposer = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.proposer = SuggestionProposer(self)
-
     def work(self) -> None:
         """Run all steps; end early when cancelled. Raises MemoryError_."""
         with suppress(StoppedError):
@@ -162,7 +157,7 @@ class _MaintenanceRun(MaintainJob):
         if truncated_count := sum(len(tally.truncated_claims) for tally in inputs.tallies):
             message = _EFFORT_CUT_MESSAGE.format(truncated_count)
             self.problems.append(Problem("too-many-alike", str(self.place.project.memory_dir), message))
-        self.proposer.propose(planned)
+        propose_suggestions(self, planned)
         affected_ids = {target.record.id for one in planned for target in one.suggestion.targets}
         affected_ids |= {one.id for one in self.stale}
         self.counts["unchanged"] = len({one.record.id for one in active} - affected_ids)
@@ -241,7 +236,7 @@ class _MaintenanceRun(MaintainJob):
         self.emit_progress("cancelled" if self.state == "cancelled" else "done")
         return MaintainReport(
             project=str(self.place.project.root),
-            proposals=[candidate_view(one) for one in self.proposer.proposals],
+            proposals=[candidate_view(one) for one in self.proposals],
             done=run.maintain_actions,
             counts=counts,
             stale=self.stale,

@@ -12,8 +12,6 @@ from lerim.jobs.sync_context import SyncContext
 from lerim.memory import QuoteChoice
 from lerim.review import MemoryAction, Proposal, ReviewResult, RunFolder, add_memory_actions, queue
 
-_ACTION_BY_CODE = {"accepted": "accepted", "known": "known", "outdated": "withdrawn"}
-
 
 def accept_automatically(context: SyncContext, report: SyncReport) -> SyncReport:
     """If the review is automatic, accept waiting candidates. Return the report with them added; the run folder lists
@@ -22,28 +20,26 @@ def accept_automatically(context: SyncContext, report: SyncReport) -> SyncReport
     if settings.review_mode != "auto":
         return report
     quotes: QuoteChoice | None = None if settings.quote_sharing == "ask" else settings.quote_sharing
-    results: list[tuple[Proposal, ReviewResult]] = []
+    actions: list[MemoryAction] = []
     problems: list[Problem] = []
     folder = report.run
     try:
         results, problems = queue.auto_accept_all(context.place, quotes, context.clock())
-        actions = [_to_memory_action(*one) for one in results if one[1].code in _ACTION_BY_CODE]
+        actions = [_to_memory_action(*one) for one in results if one[1].code == "accepted"]
         folder = _write_actions(report.run, RunFolder(context.place, context.clock()), actions)
     except LerimError as error:
         problems = [*problems, error.problem()]
-    accepted = [proposal.id for proposal, result in results if result.code == "accepted"]
     return msgspec.structs.replace(
         report,
-        accepted=list(dict.fromkeys((*report.accepted, *accepted))),
+        accepted=list(dict.fromkeys((*report.accepted, *(one.id for one in actions)))),
         problems=[*report.problems, *problems],
         run=folder,
     )
 
 
 def _to_memory_action(proposal: Proposal, result: ReviewResult) -> MemoryAction:
-    action, reason = _ACTION_BY_CODE[result.code], "" if result.code == "accepted" else result.message
     memory = Path(result.path).stem if result.path else ""
-    return MemoryAction(action, proposal.id, proposal.record.title, memory, result.action or "", reason)
+    return MemoryAction("accepted", proposal.id, proposal.record.title, memory, result.action or "")
 
 
 def _write_actions(folder: str, run: RunFolder, actions: list[MemoryAction]) -> str:

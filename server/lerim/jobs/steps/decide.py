@@ -34,7 +34,7 @@ from lerim.jobs.report import SessionCounts, SyncProgress, SyncReport, combine_r
 from lerim.jobs.sync_context import SyncContext
 from lerim.models import ModelChoice, attribute_calls
 from lerim.redaction import clean_text
-from lerim.review import MemoryAction, Proposal, candidate_view, open_ledger, queue, to_candidate
+from lerim.review import MemoryAction, Proposal, candidate_view, latest_turn_times, queue, to_candidate
 from lerim.sessions import Catalog, browsing, turns
 
 MAX_CANDIDATES = 30
@@ -183,18 +183,16 @@ class LeadPass:
         """Return the neighbouring memories that still exist. Raises NotFoundError if there is none."""
         place = self.context.place
         store = place.store()
-        with open_ledger(place.private, place.moves) as ledger:
-            claims = [one for one in ledger.claims() if one.state in ("accepted", "known")]
+        with place.open_ledger() as ledger:
+            said = latest_turn_times(ledger.claims_about([one.stored.record.id for one in proposal.neighbours]))
         related: list[assistant.RelatedMemory] = []
         for neighbour in proposal.neighbours:
-            try:
+            with suppress(NotFoundError):
                 stored = store.load_by_id(neighbour.stored.record.id)
-            except NotFoundError:
-                continue
-            if stored.status == "active":
-                record = stored.record
-                claim_times = (one.last_said for one in claims if one.memory == record.id)
-                related.append(assistant.RelatedMemory(record, max([record.updated, *claim_times])))
+                if stored.status == "active":
+                    record = stored.record
+                    latest = max(record.updated, said.get(record.id, record.updated))
+                    related.append(assistant.RelatedMemory(record, latest))
         if not related:
             raise NotFoundError("None of the memories is there any more.", where=proposal.id)
         return related

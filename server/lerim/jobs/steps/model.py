@@ -166,25 +166,18 @@ class _ModelPass:
         give way to it.
         """
         claims = extraction.unpack_state(self.part.catalog.load_other_state(job, EXTRACT_JOB)).claims
-        source = f"{job.transcript.platform}:{job.transcript.session_id}#"
+        by_rules = [
+            extraction.EarlierClaim(claim.title, claim.turn)
+            for claim in claims
+            if claim.signal not in extraction.RANKED_SIGNALS
+        ]
+        source = f"{job.transcript.platform}:{job.transcript.session_id}"
         waiting = [
-            one.record
-            for one in review.list_pending(self.part.context.place)[0]
-            if one.record.source.startswith(source) and not review.is_only_ranked(one)
+            extraction.EarlierClaim(one.record.title, one.turn, tuple(item.quote for item in one.record.evidence))
+            for one in review.list_pending_of_session(self.part.context.place, source)
+            if not review.is_only_ranked(one)
         ]
-        return [
-            *(
-                extraction.EarlierClaim(claim.title, claim.turn)
-                for claim in claims
-                if claim.signal not in extraction.RANKED_SIGNALS
-            ),
-            *(
-                extraction.EarlierClaim(
-                    record.title, record.source.rpartition("#")[2], tuple(item.quote for item in record.evidence)
-                )
-                for record in waiting
-            ),
-        ]
+        return [*by_rules, *waiting]
 
     def _make_guidance(
         self, material: extraction.Material, is_settled: bool, earlier_claims: Sequence[extraction.EarlierClaim]
