@@ -76,11 +76,10 @@ def perform_action(
     written; then nothing was changed.
     """
     now = now or datetime.now(UTC)
-    time = now.isoformat(timespec="seconds")
     action = Action(
         *(make_action_id(bulk), kind, label, candidate, memory, *states),
         stage="started",
-        time=time,
+        time=now.isoformat(timespec="seconds"),
         changes=tuple(changes),
     )
     _check(changes)
@@ -136,15 +135,15 @@ def write_candidate(paths: ReviewPaths, ledger: Ledger, candidate_id: str, text:
 
 
 def rewrite_candidate(
-    paths: ReviewPaths, ledger: Ledger, proposal: Proposal, changes: Mapping[str, HeaderValue], body: str | None = None
+    paths: ReviewPaths, ledger: Ledger, proposal: Proposal, changes: Mapping[str, HeaderValue]
 ) -> None:
-    """Change keys of a waiting candidate's file, or its body. The file does not count as edited by a person, and
-    earlier edits can still be undone.
+    """Change keys of a waiting candidate's file. It does not count as edited by a person, and earlier edits can still
+    be undone.
 
     Raises StaleError if a person saved the file since the proposal was read, MemoryError_.
     """
     # `proposal.text` may contain an edit that is not saved yet
-    text = record.update_record_text(proposal.text, changes, body, str(proposal.path))
+    text = record.update_record_text(proposal.text, changes, where=str(proposal.path))
     files.replace_file(proposal.path, text, anchor=paths.state_anchor, before=proposal.saved_text)
     ledger.record_rewrite(proposal.id, str(proposal.path), proposal.saved_text, text)
     ledger.commit()

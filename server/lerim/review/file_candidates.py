@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from lerim.errors import BoundaryError
 from lerim.memory import parse_reference
 from lerim.review import queue
 from lerim.review.candidates import Proposal, load_each_candidate
@@ -30,30 +31,23 @@ def list_file_candidates(paths: ReviewPaths, path: str, known: dict[str, Referen
     ids = queue.list_pending_page(paths, 0, 0).ids
     for gone in known.keys() - set(ids):
         known.pop(gone, None)
-    changed = [
-        (name, stamp) for name in ids if (stamp := _stamp(paths, name)) is not None and not _knows(known, name, stamp)
-    ]
     store = paths.store()
-    for name, stamp in changed:
-        found, _ = load_each_candidate(paths, [name], store)
-        known[name] = ReferencedPaths(
-            stamp, frozenset(one for proposal in found for one in _referenced_paths(proposal))
-        )
+    for name in ids:
+        stamp, entry = _stamp(paths, name), known.get(name)
+        if stamp is not None and (entry is None or entry.stamp != stamp):
+            found, _ = load_each_candidate(paths, [name], store)
+            referenced = frozenset(one for proposal in found for one in _referenced_paths(proposal))
+            known[name] = ReferencedPaths(stamp, referenced)
     referring = [name for name in ids if (entry := known.get(name)) is not None and path in entry.paths]
     found, _ = load_each_candidate(paths, referring, store)
     return sorted(found, key=lambda proposal: (-proposal.record.confidence, proposal.time, proposal.id))
 
 
-def _knows(known: dict[str, ReferencedPaths], name: str, stamp: CandidateStamp) -> bool:
-    entry = known.get(name)
-    return entry is not None and entry.stamp == stamp
-
-
 def _stamp(paths: ReviewPaths, name: str) -> CandidateStamp | None:
     try:
         state = paths.candidate_path(name).stat(follow_symlinks=False)
-    except OSError:
-        return None  # decided meanwhile
+    except (OSError, BoundaryError):
+        return None  # decided meanwhile, or replaced by a link
     return state.st_mtime_ns, state.st_size, state.st_ino
 
 

@@ -98,6 +98,14 @@ def list_pending_page(paths: ReviewPaths, start: int, limit: int, around: str = 
     return PendingPage(ids, start, found, [*state.problems, *problems, *more], state.blocked)
 
 
+def list_pending_of_session(paths: ReviewPaths, source: str) -> list[Proposal]:
+    """The waiting candidates of a session (`platform:id`) that can be read; only their files are. Writes nothing."""
+    with paths.open_ledger_if_any() as ledger:
+        claims = ledger.claims("pending") if ledger is not None else ()
+        ids = [one.id for one in claims if one.source.rpartition("#")[0] == source]
+    return load_each_candidate(paths, ids, paths.store())[0]
+
+
 def _load_pending_state(paths: ReviewPaths) -> _PendingState:
     with paths.open_ledger_if_any() as ledger:
         if ledger is None:
@@ -164,14 +172,10 @@ def acceptance_times(paths: ReviewPaths) -> dict[str, datetime]:
 
 
 def load_pending(paths: ReviewPaths, candidate_id: str) -> Proposal:
-    """Load a waiting candidate by its id. Raises NotFoundError, MemoryError_."""
-    with paths.open_ledger() as ledger:
-        if ledger.states().get(candidate_id) != "pending":
-            raise NotFoundError(
-                f"No candidate {candidate_id[:80]!r} waits for review.",
-                where=str(paths.review),
-                todo="List the candidates again.",
-            )
+    """Load a waiting candidate by its id. Writes nothing. Raises NotFoundError, MemoryError_."""
+    if claim_states(paths).get(candidate_id) != "pending":
+        message = f"No candidate {candidate_id[:80]!r} waits for review."
+        raise NotFoundError(message, where=str(paths.review), todo="List the candidates again.")
     return load_candidate(paths, candidate_id, paths.store())
 
 

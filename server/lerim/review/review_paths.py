@@ -97,21 +97,16 @@ class ReviewPaths:
 
     def written_folders(self) -> list[tuple[Path, Path]]:
         """The folders that Lerim writes files into, as (folder, anchor); nothing below the anchor may be a link."""
-        memories = [
-            (self.project.memory_dir / name, self.store().anchor)
-            for name in (*LIVE_FOLDERS, *ARCHIVED_FOLDERS, "summaries", "journal")
-        ]
+        anchor, state_anchor, private = self.store().anchor, self.state_anchor, self.private
+        memory_folders = (*LIVE_FOLDERS, *ARCHIVED_FOLDERS, "summaries", "journal")
+        found = [(self.project.memory_dir / name, anchor) for name in memory_folders]
         run_folders = self.state / "workspace"
+        found += [(path, state_anchor) for path in (self.state, self.review, run_folders)]
         with suppress(OSError):
-            memories += [(path, self.state_anchor) for path in run_folders.iterdir()]
-        state = [(path, self.state_anchor) for path in (self.state, self.review, run_folders)]
-        private = [
-            self.private,
-            *(self.private / name for name in ("quotes", "windows", "summary-parts")),
-            self.home.root,
-        ]
-        personal_folders = [] if self.project.is_personal else self.personal().written_folders()
-        return [*memories, *state, *((path, self.home.root) for path in private), *personal_folders]
+            found += [(path, state_anchor) for path in run_folders.iterdir()]
+        in_home = (private, private / "quotes", private / "windows", private / "summary-parts", self.home.root)
+        found += [(path, self.home.root) for path in in_home]
+        return found if self.project.is_personal else [*found, *self.personal().written_folders()]
 
     def make_state_folder(self) -> None:
         """Create the state folder if it is missing. Raises MemoryError_, BoundaryError."""

@@ -13,7 +13,7 @@ import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_ISDIR
@@ -34,6 +34,8 @@ MAX_FILE_BYTES = 16_000_000
 _FOLDER_NAME = re.compile(r"(?:sync|maintain)-(\d{8}-\d{6})-[0-9a-f]{6}")
 ExtractionResult: TypeAlias = Candidate | DroppedSignal | Withdrawal
 _OUTCOME_NAMES: Mapping[type, str] = {Candidate: "candidate", DroppedSignal: "dropped", Withdrawal: "withdrawn"}
+_NOT_WRITTEN = ("candidate", "score", "features")
+"""The review ledger keeps the candidate of a dropped signal, and what is ranked by stays in the person's home."""
 
 
 class MemoryAction(msgspec.Struct, frozen=True):
@@ -181,11 +183,8 @@ def add_memory_actions(folder: Path, actions: Sequence[MemoryAction]) -> None:
 
 
 def _extracted_row(item: ExtractionResult) -> dict[str, object]:
-    row = asdict(item)
-    row.pop("candidate", None)  # the review ledger keeps the candidate of a dropped signal
-    if isinstance(item, Candidate):  # the input of the ranking stays in the person's home
-        del row["score"], row["features"]
-    return {"outcome": _OUTCOME_NAMES[type(item)], **row}
+    names = (one.name for one in fields(item) if one.name not in _NOT_WRITTEN)
+    return {"outcome": _OUTCOME_NAMES[type(item)], **{name: getattr(item, name) for name in names}}
 
 
 def _usage_row(spent: RoleUsage) -> dict[str, object]:

@@ -15,7 +15,7 @@ from lerim.memory.search.memory_search import search_memories
 from lerim.memory.uses import Uses
 from lerim.memory.views import memory_view
 from lerim.review import acts, merge_conflict, queue
-from lerim.review.candidates import CandidateEdit
+from lerim.review.candidates import ACCEPTED_CONFIDENCE, CandidateEdit
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
 from reviews import added
@@ -53,10 +53,15 @@ ACTS: dict[str, tuple[Callable[[ReviewPaths], str], Callable[[ReviewPaths, str],
 
 
 @pytest.mark.parametrize("name", ACTS)
-def test_every_act_is_one_action_and_its_undo_brings_back_every_byte(place: ReviewPaths, name: str) -> None:
+def test_every_act_is_one_action_and_its_undo_brings_back_every_byte_but_none_is_done_to_what_is_not_there(
+    place: ReviewPaths, name: str
+) -> None:
     prepare, act = ACTS[name]
     which = prepare(place)
     before = files_of(place)
+    with pytest.raises(NotFoundError, match="20260101-nobody"):
+        act(place, "20260101-nobody")
+    assert files_of(place) == before
     result = act(place, which)
     assert (result.ok, result.code) == (True, name) and result.action
     assert files_of(place) != before
@@ -65,16 +70,6 @@ def test_every_act_is_one_action_and_its_undo_brings_back_every_byte(place: Revi
     )
     undone = queue.undo_last(place)
     assert (undone.ok, undone.action) == (True, result.action)
-    assert files_of(place) == before
-
-
-@pytest.mark.parametrize("name", ACTS)
-def test_an_act_on_what_is_not_there_says_so(place: ReviewPaths, name: str) -> None:
-    decision(place)
-    before = files_of(place)
-    with pytest.raises(NotFoundError) as caught:
-        ACTS[name][1](place, "20260101-nobody")
-    assert "20260101-nobody" in caught.value.message
     assert files_of(place) == before
 
 
@@ -89,12 +84,18 @@ def test_an_edit_changes_the_lines_it_must_and_is_as_sure_as_a_person(place: Rev
     assert record.updated.year > 2025 and record.body == parse_record(DECISION, path).body
 
 
-def test_new_tags_alone_make_a_memory_no_surer_and_no_newer(place: ReviewPaths) -> None:
+def test_new_tags_alone_make_a_memory_no_surer_and_no_newer_and_still_true_makes_it_as_sure_as_accepting(
+    place: ReviewPaths,
+) -> None:
     path = put(place)
     assert acts.edit_memory(place, NAME, CandidateEdit(tags=("ci",)), ["./src\\app.py"]).ok
     old, new = parse_record(DECISION, path), parse_record(path.read_text(), path)
     assert (new.tags, new.references) == (("ci",), ("src/app.py",))
     assert (new.title, new.body, new.confidence, new.updated) == (old.title, old.body, old.confidence, old.updated)
+    acts.give_feedback(place, NAME, "outdated")
+    for _ in range(2):
+        assert acts.verify_memory(place, NAME).ok
+        assert parse_record(path.read_text(), path).confidence == ACCEPTED_CONFIDENCE
 
 
 def test_what_is_sent_back_as_it_was_shown_changes_nothing(place: ReviewPaths) -> None:
@@ -143,6 +144,10 @@ def test_a_memory_of_another_kind_keeps_its_id(place: ReviewPaths) -> None:
     )
     assert acts.change_kind(place, NAME, "learning", "pitfall").ok
     assert acts.change_kind(place, NAME, "learning").code == "unchanged"
+    acts.change_kind(place, NAME, "question")
+    acts.change_kind(place, NAME, "decision")
+    assert acts.change_kind(place, NAME, "learning").ok
+    assert place.store().load_by_id(NAME).record.kind == "pitfall", "it has the kind again that it had"
     acts.archive_memory(place, NAME)
     assert acts.change_kind(place, NAME, "theme").ok
     stored = place.store().load_by_id(NAME)
@@ -187,15 +192,6 @@ def test_what_a_file_says_was_resolved_and_is_no_question_counts_as_superseded(p
     assert over() == ({}, {})
 
 
-def test_a_learning_that_was_made_another_primitive_and_back_has_its_kind_again(place: ReviewPaths) -> None:
-    put(place)
-    acts.change_kind(place, NAME, "learning", "pitfall")
-    acts.change_kind(place, NAME, "question")
-    acts.change_kind(place, NAME, "decision")
-    assert acts.change_kind(place, NAME, "learning").ok
-    assert place.store().load_by_id(NAME).record.kind == "pitfall"
-
-
 def test_a_question_becomes_the_decision_that_resolves_it(place: ReviewPaths) -> None:
     name = question(place)
     made = Path(acts.promote_question(place, name, "Use uv", "Because it is fast.").path or "")
@@ -212,13 +208,13 @@ def test_a_question_becomes_the_decision_that_resolves_it(place: ReviewPaths) ->
 
 
 def test_a_decision_says_what_the_person_gave_and_nothing_the_question_said_of_itself(place: ReviewPaths) -> None:
-    text = "The agent offered both. The session ended before anybody answered."
+    asked = "Keep both lock files?"
     for given, wanted in (
         ({"title": "Keep one lock file"}, ("Keep one lock file", "")),
-        ({"body": "At the root."}, ("Keep both lock files?", "At the root.")),
+        ({"body": "At the root."}, (asked, "At the root.")),
     ):
-        asked = added(place, "Keep both lock files?", text, "question").stem
-        made = Path(acts.promote_question(place, asked, **given).path or "").stem
+        waits = added(place, asked, "The agent offered both, and nobody answered.", "question").stem
+        made = Path(acts.promote_question(place, waits, **given).path or "").stem
         record = place.store().load_by_id(made).record
         assert (record.title, record.body) == wanted
 
@@ -272,18 +268,15 @@ def test_what_people_think_moves_the_confidence_by_the_rule(place: ReviewPaths) 
     assert Uses(place.private).last_feedback()[NAME][0] == "useful"
 
 
-def test_an_id_that_two_files_have_is_not_acted_on(place: ReviewPaths) -> None:
-    put(place)
-    put(place, folder="archived/decisions")
-    before = files_of(place)
-    with pytest.raises(MemoryError_, match="Two files"):
-        acts.restore_memory(place, NAME)
-    assert files_of(place) == before
-
-
-def test_one_memory_out_of_a_decision_and_a_learning_has_no_kind(place: ReviewPaths) -> None:
+def test_an_id_that_two_files_have_is_not_acted_on_and_one_memory_of_a_decision_and_a_learning_has_no_kind(
+    place: ReviewPaths,
+) -> None:
     put(place)
     put(place, DECISION.replace("source:", "kind: insight\nsource:").replace("10:00", "11:00"), "learnings")
+    before = files_of(place)
+    with pytest.raises(MemoryError_, match="Two files"):
+        acts.archive_memory(place, NAME)
+    assert files_of(place) == before
     kept = merge_conflict(place, place.store().paths_of(NAME)[0])
     assert kept.result is not None and kept.result.ok
     left = place.store().load_by_id(NAME)

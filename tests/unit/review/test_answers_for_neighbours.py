@@ -142,11 +142,14 @@ def test_an_edit_that_comes_with_changes_is_the_whole_text(place: ReviewPaths, m
     assert place.store().load_by_id(old.stem).record.body == "Both texts, put together by me."
 
 
-def test_without_an_edit_a_change_keeps_the_sentences_a_person_wrote(place: ReviewPaths, make: Make) -> None:
+@pytest.mark.parametrize("edit", [None, queue.CandidateEdit("Retry each upload 5 times")])
+def test_without_another_text_a_change_keeps_the_sentences_a_person_wrote(
+    place: ReviewPaths, make: Make, edit: queue.CandidateEdit | None
+) -> None:
     old = accepted(place, make("Retry uploads 3 times", "Each upload is retried 3 times."))
     old.write_text(old.read_text() + "\nMy own line.\n")
     found = proposed(place, make("Retry uploads 5 times", "Each upload is retried 5 times.", turn="t2", minutes=5))
-    assert queue.accept_candidate(place, found.id, choice=queue.NeighbourChoice("changes", old.stem)).ok
+    assert queue.accept_candidate(place, found.id, edit, choice=queue.NeighbourChoice("changes", old.stem)).ok
     body = place.store().load_by_id(old.stem).record.body
     assert body.startswith("Each upload is retried 5 times.") and body.endswith("My own line.")
     assert "3 times" not in body, "Lerim wrote that sentence"

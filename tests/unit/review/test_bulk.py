@@ -28,7 +28,9 @@ def test_many_are_rejected_and_one_undo_brings_all_back(place: ReviewPaths, make
     undone = queue.undo_last(place)
     assert (undone.message, undone.action, undone.restored) == ("Undone: Rejected 3 candidates", "b1", tuple(ids[:3]))
     assert len(waiting(place)) == 4
-    assert queue.undo_last(place, "b1").code == "nothing"
+    again = queue.undo_last(place, "b1")
+    assert (again.ok, again.code, again.message) == (True, "already", "It was undone before.")
+    assert queue.undo_last(place, "b").code == queue.undo_last(place).code == "nothing"
 
 
 def test_many_are_accepted_except_those_with_warnings_and_a_changed_memory_stays_when_undone(

@@ -24,17 +24,15 @@ def test_a_claim_that_comes_again_while_it_waits_adds_its_quote_and_its_weight(p
     assert place.store().load_by_id(first.id).record.evidence == waiting.record.evidence
 
 
-def test_the_same_turn_read_again_adds_nothing(place: ReviewPaths, make: Make) -> None:
+def test_the_same_turn_read_again_adds_nothing_and_what_was_flagged_or_not_said_by_the_person_no_weight(
+    place: ReviewPaths, make: Make
+) -> None:
     first = proposed(place, make())
     longer = make(evidence=(Evidence("no: Use uv, not pip. Please.", "0a1b2c3d4e5f", "user"),))
     for candidate in (make(), longer):
         again = queue.propose_candidate(place, candidate)
         assert isinstance(again, queue.AlreadyKnown) and not again.gained_evidence
     assert first.path.read_text() == first.text
-
-
-def test_what_was_flagged_or_not_said_by_the_person_adds_no_weight(place: ReviewPaths, make: Make) -> None:
-    first = proposed(place, make())
     queue.propose_candidate(place, make(turn="t2", evidence=(Evidence("uv is used", "t2", "tool"),)))
     queue.propose_candidate(place, make(turn="t3", flags=("hidden-text",)))
     waiting = queue.load_pending(place, first.id)

@@ -71,7 +71,8 @@ def test_learnings_put_together_stand_as_the_worst_of_them(place: ReviewPaths, m
     together = accepted(place, "consolidate", sources, insight)
     assert place.store().load_by_id(together).record.verified == sources[0].record.verified
     if edited == "before, and seen":
-        assert together in drifted(place, check=False), "before any look"
+        known = DriftChecker(place.project, place.home).summary().drift_by_memory
+        assert known[together].state == "drifted", "before any look"
     if edited == "after":
         assert drift(place) == {}
         edit(place, *CHANGED)
@@ -199,25 +200,18 @@ def renamed(place: ReviewPaths, make: Make, git: Git) -> str:
     return one.record.id
 
 
+@pytest.mark.parametrize("commits", [0, 3])
 def test_a_renamed_function_is_fresh_in_a_clone_and_elsewhere_until_it_changes(
-    place: ReviewPaths, renamed: str, clone: Clone
+    place: ReviewPaths, git: Git, renamed: str, clone: Clone, commits: int
 ) -> None:
     again = ReviewPaths(place.project, Home(place.home.root.parent / "again"))  # the rename is not committed yet
+    for number in range(commits):
+        commit(place, git)
+        edit(place, "class Store:\n", f"class Store:\n    part{number} = {number}\n")
     for theirs in (again, clone()):
         assert drift(theirs) == {}
         edit(theirs, *CHANGED)
         assert drift(theirs) == {renamed: ("drifted", FETCH, "")}
-
-
-def test_a_renamed_function_has_drifted_in_a_clone_when_it_changed_since(
-    place: ReviewPaths, git: Git, renamed: str, clone: Clone
-) -> None:
-    commit(place, git)
-    for number in range(3):
-        edit(place, "class Store:\n", f"class Store:\n    part{number} = {number}\n")
-        commit(place, git)
-    edit(place, *CHANGED)
-    assert drift(place) == drift(clone()) == {renamed: ("drifted", FETCH, "")}
 
 
 def test_a_function_that_was_new_after_the_memory_is_no_rename(
@@ -277,13 +271,6 @@ def test_still_true_of_a_renamed_function_is_said_of_its_new_name(place: ReviewP
     assert drift(place) == {one.record.id: ("gone", LOAD, "")}
 
 
-def drifted(place: ReviewPaths, *, check: bool = True) -> list[str]:
-    freshness = DriftChecker(place.project, place.home)
-    if check:
-        freshness.check()
-    return [name for name, one in freshness.summary().drift_by_memory.items() if one.state == "drifted"]
-
-
 def test_each_act_that_says_a_memory_is_true_can_be_taken_back_where_nothing_is_committed(
     place: ReviewPaths, tmp_path: Path, git: Git
 ) -> None:
@@ -296,22 +283,24 @@ def test_each_act_that_says_a_memory_is_true_can_be_taken_back_where_nothing_is_
     source.write_text("def load():\n    return 1 + 2 + 3\n")
     made = Path(queue.add_memory(new, "decision", "A rule of load", "", references=("a.py#load",)).path or "")
     before = made.read_bytes()
+    stale = {made.stem: ("drifted", "a.py#load", "")}
     for number in (4, 5):
         source.write_text(f"def load():\n    return 1 + 2 + {number}\n")
-        assert drifted(new) == [made.stem]
+        assert drift(new) == stale
         assert acts.verify_memory(new, made.stem).action
-        assert drifted(new) == []
+        assert drift(new) == {}
     for _ in range(2):
-        assert queue.undo_last(new).ok and drifted(new) == [made.stem]
+        assert queue.undo_last(new).ok and drift(new) == stale
     assert made.read_bytes() == before
 
 
 def test_a_drifted_memory_in_other_words_is_as_verified_as_one_that_is_still_true(place: ReviewPaths) -> None:
     name = Path(queue.add_memory(place, "decision", "A rule", "", references=(LOAD,)).path or "").stem
     edit(place, *CHANGED)
-    assert drifted(place) == [name]
+    stale = {name: ("drifted", LOAD, "")}
+    assert drift(place) == stale
     acts.edit_memory(place, name, queue.CandidateEdit(tags=("tagged",)))
-    assert drifted(place) == [name]  # its words are those of then
+    assert drift(place) == stale, "its words are those of then"
     acts.edit_memory(place, name, queue.CandidateEdit(body="It yields now."))
-    assert drifted(place) == []
-    assert queue.undo_last(place).ok and drifted(place) == [name]
+    assert drift(place) == {}
+    assert queue.undo_last(place).ok and drift(place) == stale

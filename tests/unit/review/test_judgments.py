@@ -59,13 +59,14 @@ def test_each_act_is_kept_and_goes_with_its_undo(place: ReviewPaths, ranked: Mak
 
 def test_what_nothing_ranked_and_what_another_version_measured_is_not_kept(place: ReviewPaths, make: Make) -> None:
     for number, more in enumerate(({}, {"score": 0.3, "features": FEATURES[1:]}, {"score": 0.3})):
-        queue.reject_candidate(
-            place, proposed(place, make(f"Name it part{number}", f"`f{number}.py`", f"t{number}", **more)).id
-        )
+        claim = make(f"Name it part{number}", f"`f{number}.py`", f"t{number}", **more)
+        queue.reject_candidate(place, proposed(place, claim).id)
     assert decided(place) == []
 
 
-def test_a_damaged_ledger_costs_only_itself(place: ReviewPaths, ranked: Make) -> None:
+def test_a_damaged_ledger_costs_only_itself_and_what_was_forgotten_stands_nowhere_in_a_sound_one(
+    place: ReviewPaths, ranked: Make
+) -> None:
     queue.reject_candidate(place, proposed(place, ranked()).id)
     other = place.home.project("f" * 16)
     other.mkdir()
@@ -74,16 +75,11 @@ def test_a_damaged_ledger_costs_only_itself(place: ReviewPaths, ranked: Make) ->
     figures, problems = outcomes_by_signal(find_ledgers(place.home))
     assert [one.rejected for one in figures] == [1]
     assert [one.path for one in problems] == [str(other / "review.sqlite3")]
-    done = forget_judgments(place.home)
-    assert (done.forgotten, [one.path for one in done.problems]) == (1, [str(other / "review.sqlite3")])
-
-
-def test_what_was_forgotten_stands_nowhere_in_the_ledger_as_a_decision(place: ReviewPaths, ranked: Make) -> None:
-    queue.reject_candidate(place, proposed(place, ranked()).id)
     assert b"cue generalizes" in (place.private / "review.sqlite3").read_bytes()
-    assert forget_judgments(place.home).forgotten == 1
-    assert b"cue generalizes" not in (place.private / "review.sqlite3").read_bytes()
-    assert forget_judgments(place.home).forgotten == 0
+    for forgotten in (1, 0):
+        done = forget_judgments(place.home)
+        assert (done.forgotten, [one.path for one in done.problems]) == (forgotten, [str(other / "review.sqlite3")])
+        assert b"cue generalizes" not in (place.private / "review.sqlite3").read_bytes()
     assert queue.undo_last(place).ok
 
 

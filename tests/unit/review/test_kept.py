@@ -62,29 +62,19 @@ ACTS: dict[str, Callable[[ReviewPaths, str], object]] = {
     "verified": acts.verify_memory,
     "of another kind": lambda place, memory: acts.change_kind(place, memory, "learning", "friction"),
     "found useful": lambda place, memory: acts.give_feedback(place, memory, "useful"),
+    "brought back by undo": lambda place, memory: queue.undo_last(place, acts.archive_memory(place, memory).action),
+    "restored": lambda place, memory: (acts.archive_memory(place, memory), acts.restore_memory(place, memory)),
 }
 
 
 @pytest.mark.parametrize("act", ACTS)
-def test_what_a_person_put_right_by_hand_is_used(place: ReviewPaths, act: str) -> None:
+def test_what_a_person_put_right_or_brought_back_is_used(place: ReviewPaths, act: str) -> None:
     memory = written(place)
     fade(place, memory)
     ACTS[act](place, memory)
     path = place.store().path_of(memory)
     assert path is not None
     os.utime(path, (LONG_AGO.timestamp(), LONG_AGO.timestamp()))
-    assert decayed(place) == 0
-
-
-def test_what_a_person_brought_back_is_used(place: ReviewPaths) -> None:
-    memory = written(place)
-    fade(place, memory)
-    gone = acts.archive_memory(place, memory)
-    queue.undo_last(place, gone.action)
-    assert decayed(place) == 0
-    fade(place, memory)
-    acts.archive_memory(place, memory)
-    acts.restore_memory(place, memory)
     assert decayed(place) == 0
 
 

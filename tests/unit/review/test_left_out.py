@@ -49,24 +49,19 @@ def test_what_was_left_out_is_listed_with_its_reason_what_was_said_last_first(pl
     assert ([one.title for one in found], count) == (["Old"], 1)
 
 
-def test_what_another_version_kept_is_listed_though_it_cannot_be_proposed(place: ReviewPaths, make: Make) -> None:
-    leave_out(place, drop_candidate(make(), "duplicate", ""), drop_candidate(make("Never squash"), "duplicate", ""))
-    with sqlite3.connect(place.private / "review.sqlite3") as other:
-        other.execute("UPDATE left_out SET candidate='{}', reason='of-tomorrow' WHERE title='Never squash'")
-    other.close()
-    found = {one.title: one for one in queue.list_left_out(place)[0]}
-    assert found["Use uv, not pip"].candidate is not None
-    assert (found["Never squash"].candidate, found["Never squash"].reason) == (None, "invalid")
-
-
-def test_the_same_left_out_again_is_listed_once_and_what_has_no_words_not_at_all(
+def test_the_same_left_out_again_is_listed_once_and_what_another_version_kept_though_it_cannot_be_proposed(
     place: ReviewPaths, make: Make
 ) -> None:
     leave_out(place, drop_candidate(make(), "no-evidence", "nowhere"))
-    [found] = leave_out(
-        place, drop_candidate(make(), "duplicate", "the same"), DroppedSignal("invalid", "", "s1", "t", "no form")
-    )
+    wordless = DroppedSignal("invalid", "", "s1", "t", "no form")
+    [found] = leave_out(place, drop_candidate(make(), "duplicate", "the same"), wordless)
     assert found.reason == "duplicate"
+    leave_out(place, drop_candidate(make("Never squash"), "duplicate", ""))
+    with sqlite3.connect(place.private / "review.sqlite3") as other:
+        other.execute("UPDATE left_out SET candidate='{}', reason='of-tomorrow' WHERE title='Never squash'")
+    other.close()
+    known = {one.title: (one.candidate is not None, one.reason) for one in queue.list_left_out(place)[0]}
+    assert known == {"Use uv, not pip": (True, "duplicate"), "Never squash": (False, "invalid")}
 
 
 def test_no_more_is_kept_than_the_bound_and_nothing_that_is_old(place: ReviewPaths, make: Make) -> None:
@@ -77,28 +72,28 @@ def test_no_more_is_kept_than_the_bound_and_nothing_that_is_old(place: ReviewPat
     found, count = queue.list_left_out(place, most=MAX_LEFT_OUT + 5)
     assert count == len(found) == MAX_LEFT_OUT
     assert (found[0].title, found[-1].title) == (f"Number {MAX_LEFT_OUT + 4}", "Number 5")
+    with pytest.raises(UsageError, match="Several"):
+        queue.propose_anyway(place, found[0].id[0])
 
 
-def test_what_is_proposed_anyway_waits_like_any_other_and_says_who_wanted_it(place: ReviewPaths, make: Make) -> None:
+def test_what_is_proposed_anyway_waits_like_any_other_says_who_wanted_it_and_can_be_taken_back(
+    place: ReviewPaths, make: Make
+) -> None:
     [item] = leave_out(place, drop_candidate(make(), "duplicate", "the same"))
-    result = queue.propose_anyway(place, item.id[:4])
-    assert result.ok and result.code == "proposed"
-    [proposal] = queue.list_pending(place)[0]
-    assert (proposal.record.title, proposal.maker, proposal.action) == ("Use uv, not pip", "person", "add")
-    assert "proposed from this session" in proposal.reason
-    assert proposal.flags == () and doubt_reason(proposal) == ""
-    assert titles(place) == []
-    assert queue.accept_candidate(place, proposal.id, quotes="shared").code == "accepted"
-
-
-def test_undo_takes_it_back_and_it_can_be_proposed_again(place: ReviewPaths, make: Make) -> None:
-    [item] = leave_out(place, drop_candidate(make(), "duplicate", ""))
     for _ in range(2):
-        result = queue.propose_anyway(place, item.id)
+        result = queue.propose_anyway(place, item.id[:4])
+        assert result.ok and result.code == "proposed"
         assert queue.propose_anyway(place, item.id).code == "already"
         assert waiting(place) == ["Use uv, not pip"] and titles(place) == []
         assert queue.undo_last(place, result.action).code == "undone"
         assert waiting(place) == [] and titles(place) == ["Use uv, not pip"]
+    queue.propose_anyway(place, item.id)
+    assert queue.withdraw_candidates(place, make().turn, "the person then said no") == [], "a person wanted it"
+    [proposal] = queue.list_pending(place)[0]
+    assert (proposal.record.title, proposal.maker, proposal.action) == ("Use uv, not pip", "person", "add")
+    assert "proposed from this session" in proposal.reason
+    assert proposal.flags == () and doubt_reason(proposal) == ""
+    assert queue.accept_candidate(place, proposal.id, quotes="shared").code == "accepted"
 
 
 def test_what_was_rejected_before_or_is_a_memory_can_be_proposed_and_accepted(place: ReviewPaths, make: Make) -> None:
@@ -118,31 +113,13 @@ def test_what_was_rejected_before_or_is_a_memory_can_be_proposed_and_accepted(pl
     assert len(place.store().load_all()[0]) == 3
 
 
-@pytest.mark.parametrize("reason", ["secret-only", "injection", "no-evidence", "not-the-person", "refuted"])
-def test_what_is_doubtful_is_flagged_so_that_nothing_accepts_it_unseen(
-    place: ReviewPaths, make: Make, reason: DropReason
-) -> None:
-    [item] = leave_out(place, drop_candidate(make(evidence=()), reason, ""))
-    queue.propose_anyway(place, item.id)
-    [proposal] = queue.list_pending(place)[0]
-    assert proposal.flags
-    assert doubt_reason(proposal)
+def test_what_is_doubtful_is_flagged_so_that_nothing_accepts_it_unseen(place: ReviewPaths, make: Make) -> None:
+    reasons: list[DropReason] = ["secret-only", "injection", "no-evidence", "not-the-person", "refuted"]
+    for item in leave_out(place, *(drop_candidate(make(one, turn=one, evidence=()), one, "") for one in reasons)):
+        queue.propose_anyway(place, item.id)
+    proposals = queue.list_pending(place)[0]
+    assert len(proposals) == len(reasons) and all(one.flags and doubt_reason(one) for one in proposals)
     assert queue.auto_accept_all(place, "shared") == ([], [])
-
-
-def test_a_beginning_that_several_have_names_none(place: ReviewPaths, make: Make) -> None:
-    items = leave_out(place, *(drop_candidate(make(f"Number {at}"), "duplicate", "") for at in range(40)))
-    heads = [one.id[0] for one in items]
-    twice = next(head for head in heads if heads.count(head) > 1)
-    with pytest.raises(UsageError, match="Several"):
-        queue.propose_anyway(place, twice)
-
-
-def test_a_later_turn_does_not_take_back_what_a_person_had_proposed(place: ReviewPaths, make: Make) -> None:
-    [item] = leave_out(place, drop_candidate(make(), "refuted", ""))
-    queue.propose_anyway(place, item.id)
-    assert queue.withdraw_candidates(place, make().turn, "the person then said no") == []
-    assert waiting(place) == ["Use uv, not pip"]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

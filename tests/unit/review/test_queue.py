@@ -1,17 +1,18 @@
 """Candidates come in, wait, and become memories or not."""
 
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
 
-from lerim.errors import LerimError, StaleError
+from lerim.errors import LerimError, NotFoundError, StaleError
 from lerim.memory.record import parse_record
 from lerim.memory.search.memory_search import MemorySearch
-from lerim.review import queue
+from lerim.review import list_file_candidates, queue
 from lerim.review.compare import NeighbourChoice
 from lerim.review.review_paths import ReviewPaths
-from reviews import Make, accepted, proposed, waiting
+from reviews import Make, accepted, added, proposed, waiting
 
 
 def accept(place: ReviewPaths, candidate_id: str) -> Path:
@@ -48,40 +49,27 @@ def test_the_first_accept_asks_about_quotes_and_does_nothing(place: ReviewPaths,
     result = queue.accept_candidate(place, proposal.id)
     assert result.ask_quotes and not result.ok
     assert proposal.path.exists() and not place.project.memory_dir.exists()
+    with pytest.raises(LerimError):
+        queue.accept_candidate(place, proposal.id, queue.CandidateEdit("", "", ()), quotes="shared")
+    assert place.store().quotes.read_choice() is None, "a refused accept leaves the choice open"
     assert queue.accept_candidate(place, proposal.id, quotes="local").ok
     second = proposed(place, make(title="Run `make check`", body="It is `make check` here.", turn="other"))
     assert queue.accept_candidate(place, second.id).ok
 
 
-def test_a_refused_accept_leaves_the_choice_about_quotes_open(place: ReviewPaths, make: Make) -> None:
-    proposal = proposed(place, make())
-    edit = queue.CandidateEdit("", "", ())
-    with pytest.raises(LerimError):
-        queue.accept_candidate(place, proposal.id, edit, quotes="shared")
-    assert place.store().quotes.read_choice() is None
-
-
-def test_rejecting_a_claim_does_not_reject_its_opposite(place: ReviewPaths, make: Make) -> None:
-    queue.reject_candidate(place, proposed(place, make(body="In `setup.py`.")).id)
-    proposed(place, make(title="Use pip, not uv", body="In `setup.py`.", turn="t2"))
-    proposed(place, make(title="Set retries to 3", body="In `setup.py`.", turn="t3"))
-
-
-def test_a_deleted_review_folder_is_no_rejection(place: ReviewPaths, make: Make) -> None:
-    first = proposed(place, make())
-    shutil.rmtree(place.review)
-    assert proposed(place, make()).id == first.id
-
-
-def test_the_ledger_holds_no_word_of_a_rejected_claim(place: ReviewPaths, make: Make) -> None:
-    queue.reject_candidate(place, proposed(place, make(title="Zanzibar over Kilimanjaro", body="`x.py`")).id)
+def test_rejecting_a_claim_rejects_neither_its_opposite_nor_what_lay_beside_it_and_keeps_no_word_of_it(
+    place: ReviewPaths, make: Make
+) -> None:
+    queue.reject_candidate(place, proposed(place, make(title="Zanzibar, not Kilimanjaro", body="In `setup.py`.")).id)
     queue.undo_last(place)
-    queue.reject_candidate(place, "20260801-zanzibar-over-kilimanjaro")
-    import sqlite3
-
+    queue.reject_candidate(place, "20260801-zanzibar-not-kilimanjaro")
     with sqlite3.connect(place.private / "review.sqlite3") as book:
         row = book.execute("SELECT text, words FROM claims").fetchone()
     assert b"zanzibar" not in b"".join(row).lower()
+    proposed(place, make(title="Kilimanjaro, not Zanzibar", body="In `setup.py`.", turn="t2"))
+    first = proposed(place, make(title="Set retries to 3", body="In `setup.py`.", turn="t3"))
+    shutil.rmtree(place.review)
+    assert proposed(place, make(title="Set retries to 3", body="In `setup.py`.", turn="t3")).id == first.id
 
 
 def test_a_change_of_an_accepted_memory_is_proposed_as_a_difference(place: ReviewPaths, make: Make) -> None:
@@ -167,12 +155,19 @@ def test_planted_candidates_and_links_are_ignored_and_reported(place: ReviewPath
     found, problems, _ = queue.list_pending(place)
     assert found == []
     assert sorted(problem.code for problem in problems) == ["candidate-unreadable", "foreign-candidate"]
+    other = proposed(place, make("Log to stderr", "It is quieter.", "t2"))
+    assert [one.id for one in list_file_candidates(place, "requirements.lock", {})] == [other.id]
+    mine = added(place, "Use make")
+    mine.symlink_to(mine.rename(tmp_path / "mine.md"))
+    assert added(place, "Use make") != mine, "a link says nothing"
 
 
-def test_looking_writes_nothing(place: ReviewPaths) -> None:
+def test_looking_writes_nothing_not_even_for_what_does_not_wait(place: ReviewPaths) -> None:
     assert queue.list_pending(place) == ([], [], 0)
     assert queue.find_undoable(place) is None
     assert queue.withdraw_candidates(place, "t", "r") == []
+    with pytest.raises(NotFoundError, match="No candidate"):
+        queue.load_pending(place, "20260801-none")
     assert not place.home.root.exists() and not place.project.lerim_dir.exists()
 
 

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from lerim.errors import MemoryError_, NotFoundError
-from lerim.extraction.candidate import Candidate, DroppedSignal
+from lerim.extraction.candidate import Candidate, drop_candidate
 from lerim.models.money.usage import ModelStep, RoleUsage, Usage
 from lerim.review.review_paths import ReviewPaths
 from lerim.review.run_folder import (
@@ -26,18 +26,19 @@ Make = Callable[..., Candidate]
 NOW = datetime(2026, 8, 1, 10, 20, 30, tzinfo=UTC)
 
 
-def test_a_run_that_extracted_nothing_leaves_nothing(place: ReviewPaths) -> None:
+def test_a_file_is_written_only_for_what_there_is(place: ReviewPaths, make: Make) -> None:
     run = RunFolder(place, NOW)
     run.note("looked")
     assert run.write() is None
     assert not place.project.lerim_dir.exists()
-
-
-def test_a_file_is_written_only_for_what_there_is(place: ReviewPaths, make: Make) -> None:
-    folder = RunFolder(place, NOW, [make(), DroppedSignal("no-evidence", "T", "s", "t")]).write()
+    dropped = drop_candidate(make("T"), "no-evidence", "nowhere", 0.2)
+    folder = RunFolder(place, NOW, [make(score=0.3, features=(1.0,)), dropped]).write()
     assert folder is not None and folder.name.startswith("sync-20260801-102030-")
     assert [path.name for path in folder.iterdir()] == ["extract.json"]
-    assert [item["outcome"] for item in json.loads((folder / "extract.json").read_text())] == ["candidate", "dropped"]
+    first, second = json.loads((folder / "extract.json").read_text())
+    assert (first["outcome"], first["title"], first["evidence"][0]["who"]) == ("candidate", "Use uv, not pip", "user")
+    assert (second["outcome"], second["title"], second["detail"]) == ("dropped", "T", "nowhere")
+    assert not {"score", "features", "candidate"} & {*first, *second}
     run = RunFolder(place, NOW, [make()], [MemoryAction("accepted", "c", "Use uv", undo="u")])
     run.note("one\nline")
     folder = run.write()

@@ -81,14 +81,6 @@ def test_what_nobody_used_is_proposed_again_when_it_is_said_again_and_comes_back
     assert [one.id for one in queue.list_pending(place)[0]] == [proposal.id]
 
 
-def test_under_an_automatic_review_it_comes_back_by_itself(place: ReviewPaths) -> None:
-    learned(place)
-    assert looked_after(place, settings=AUTO) == ["accepted-archive"] and titles(place) == []
-    queue.propose_candidate(place, said(-5))
-    assert [result.code for _, result in queue.auto_accept_all(place)[0]] == ["accepted"]
-    assert titles(place) == [TITLE] and queue.list_pending(place)[0] == []
-
-
 def test_what_the_bound_put_away_comes_back_too(place: ReviewPaths) -> None:
     path = learned(place, 9)
     for number, word in enumerate(WORDS):
@@ -100,11 +92,15 @@ def test_what_the_bound_put_away_comes_back_too(place: ReviewPaths) -> None:
     assert path.exists()
 
 
-def test_an_earlier_turn_brings_nothing_back_and_what_a_person_archived_stays_away(place: ReviewPaths) -> None:
+def test_an_earlier_turn_brings_nothing_back_an_automatic_review_a_later_one_and_what_a_person_archived_stays_away(
+    place: ReviewPaths,
+) -> None:
     path = learned(place)
-    looked_after(place)
+    assert looked_after(place, settings=AUTO) == ["accepted-archive"] and titles(place) == []
     assert isinstance(queue.propose_candidate(place, said(301)), queue.AlreadyKnown)
-    acts.restore_memory(place, path.stem)
+    queue.propose_candidate(place, said(-3))
+    assert [result.code for _, result in queue.auto_accept_all(place)[0]] == ["accepted"]
+    assert titles(place) == [TITLE] and queue.list_pending(place)[0] == []
     acts.archive_memory(place, path.stem)
     assert isinstance(queue.propose_candidate(place, said(-5)), queue.AlreadyKnown)
     assert titles(place) == [] and waiting(place) == []

@@ -4,12 +4,13 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from lerim.extraction.candidate import Candidate
 from lerim.review import queue
-from lerim.review.ledger.ledger import open_ledger
+from lerim.review.ledger.ledger import ClaimState, open_ledger
 from lerim.review.review_paths import ReviewPaths
 from lerim.review.views import candidate_view
 
@@ -49,30 +50,18 @@ def test_what_waits_is_listed_with_the_old_decisions_as_suggestions(old_store: R
 
 
 def test_what_was_decided_before_is_remembered(old_store: ReviewPaths, make: Make) -> None:
-    assert isinstance(
-        queue.propose_candidate(old_store, make("Write every commit message in capitals", "", turn="t1")),
-        queue.ClaimBlocked,
-    )
-    known = queue.propose_candidate(
-        old_store, make("Log to stderr", "The command writes its log to stderr.", turn="t2", minutes=60)
-    )
+    rejected = make("Write every commit message in capitals", "", turn="t1")
+    assert isinstance(queue.propose_candidate(old_store, rejected), queue.ClaimBlocked)
+    said = make("Log to stderr", "The command writes its log to stderr.", turn="t2", minutes=60)
+    known = queue.propose_candidate(old_store, said)
     assert isinstance(known, queue.AlreadyKnown) and known.gained_evidence
     outdated = make("Use tabs in the Makefile", "Use tabs for indentation in the Makefile.", turn="t3", minutes=-5)
     assert isinstance(queue.propose_candidate(old_store, outdated), queue.AlreadyKnown)
     with open_ledger(old_store.private) as book:
-        assert {one.state for one in book.claims()} == {
-            "pending",
-            "accepted",
-            "known",
-            "rejected",
-            "withdrawn",
-            "outdated",
-        }
-
-
-def test_what_an_old_claim_took_back_comes_again_once_that_is_rejected(old_store: ReviewPaths) -> None:
+        assert {one.state for one in book.claims()} == {*get_args(ClaimState)}
     queue.reject_candidate(old_store, "20260801-use-spaces-in-the-makefile-not-tabs")
-    assert "Use tabs in the Makefile" in [one.record.title for one in queue.list_pending(old_store)[0]]
+    again = [one.record.title for one in queue.list_pending(old_store)[0]]
+    assert "Use tabs in the Makefile" in again, "what an old claim took back comes again once that is rejected"
 
 
 @pytest.mark.parametrize("answer", ["same", "replaces", "changes", "keep"])
@@ -89,10 +78,8 @@ def test_a_candidate_is_accepted_with_a_choice_and_undone(
 
 
 def test_old_steps_can_still_be_undone(old_store: ReviewPaths) -> None:
-    assert (
-        queue.undo_last(old_store).message
-        == "Undone: Write every commit message in capitals. It waits for review again"
-    )
+    message = queue.undo_last(old_store).message
+    assert message == "Undone: Write every commit message in capitals. It waits for review again"
     [step] = [one for one in queue.list_steps(old_store) if one.label == "Accepted: Retry uploads three times"]
     assert queue.undo_last(old_store, step.action).ok
     assert "Retry uploads three times" in [one.record.title for one in queue.list_pending(old_store)[0]]

@@ -17,14 +17,15 @@ QUESTION = "Where do we store the build cache?"
 ANSWERS = ("Store the build cache in Redis", "Store the build cache in SQLite")
 
 
-def merged(place: ReviewPaths, git: Git, answers: tuple[str, str]) -> tuple[str, str, str]:
+@pytest.fixture
+def two(place: ReviewPaths, git: Git) -> tuple[str, str, str]:
     """A question and what two branches made of it, after the merge; their ids."""
     root = place.project.root
     asked = added(place, QUESTION, "Nobody knows.", "question").stem
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "Asked")
     names: list[str] = []
-    for branch, title in zip(("one", "two"), answers, strict=True):
+    for branch, title in zip(("one", "two"), ANSWERS, strict=True):
         git(root, "checkout", "-q", "-b", branch, "main")
         names.append(Path(acts.promote_question(place, asked, title, "Decided at last.").path or "").stem)
         git(root, "add", "-A", ".")
@@ -35,11 +36,6 @@ def merged(place: ReviewPaths, git: Git, answers: tuple[str, str]) -> tuple[str,
     git(root, "add", "-A", ".")
     git(root, "commit", "-q", "-m", "Merged")
     return asked, names[0], names[1]
-
-
-@pytest.fixture
-def two(place: ReviewPaths, git: Git) -> tuple[str, str, str]:
-    return merged(place, git, ANSWERS)
 
 
 def status(place: ReviewPaths) -> list[dict[str, str]]:
@@ -84,17 +80,13 @@ def test_maintaining_proposes_that_the_later_answer_stays(place: ReviewPaths, tw
     assert queue.undo_last(place).ok and len(status(place)) == 1
 
 
-def test_an_automatic_review_leaves_it_to_the_person(place: ReviewPaths, two: tuple[str, str, str]) -> None:
+@pytest.mark.parametrize("how", ["archive", "unlink"])
+def test_an_automatic_review_leaves_it_to_the_person_and_one_answer_that_is_put_away_or_answers_no_more_ends_it(
+    place: ReviewPaths, two: tuple[str, str, str], how: str
+) -> None:
     maintained(place, settings='[review]\nmode = "auto"\n')
     assert [one.action for one in queue.list_pending(place)[0]] == ["merge"]
     assert {place.store().load_by_id(name).status for name in two[1:]} == {"active"}
-
-
-@pytest.mark.parametrize("how", ["archive", "unlink"])
-def test_one_answer_that_is_put_away_or_answers_no_more_ends_it(
-    place: ReviewPaths, two: tuple[str, str, str], how: str
-) -> None:
-    maintained(place)
     if how == "archive":
         acts.archive_memory(place, two[1])
     else:

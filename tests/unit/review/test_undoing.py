@@ -16,16 +16,11 @@ def added(place: ReviewPaths, title: str) -> tuple[str, Path]:
     return done.action, Path(done.path)
 
 
-def by_hand(path: Path) -> str:
-    path.write_text(path.read_text() + "My own line.\n")
-    return path.read_text()
-
-
 def test_the_next_undo_goes_on_to_the_step_before(place: ReviewPaths) -> None:
     first, one = added(place, "Use uv")
     second, two = added(place, "Pin the port")
     before = two.read_text()
-    mine = by_hand(two)
+    two.write_text(mine := before + "My own line.\n")
     assert (label := queue.find_undoable(place)) and label.id == second
     with pytest.raises(StaleError) as caught:
         queue.undo_last(place)

@@ -7,7 +7,7 @@ import pytest
 from lerim.memory.record import Evidence
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
-from reviews import Make, proposed, suggested, titles
+from reviews import Make, accepted, proposed, suggested, titles
 
 
 def test_what_nothing_speaks_against_is_accepted_and_each_step_can_be_undone(place: ReviewPaths, make: Make) -> None:
@@ -16,9 +16,8 @@ def test_what_nothing_speaks_against_is_accepted_and_each_step_can_be_undone(pla
     assert [result.code for _, result in done] == ["accepted"] and problems == []
     [(_, result)] = done
     assert queue.undo_last(place, result.action).ok and titles(place) == []
-    assert queue.auto_accept_all(place) == ([], []) and len(queue.list_pending(place)[0]) == 1, (
-        "it waits for the person"
-    )
+    assert queue.auto_accept_all(place) == ([], []), "it waits for the person"
+    assert len(queue.list_pending(place)[0]) == 1
 
 
 def test_what_has_a_near_neighbour_or_replaces_a_memory_waits_for_a_person(place: ReviewPaths, make: Make) -> None:
@@ -38,20 +37,27 @@ def test_quotes_stay_here_until_the_person_chose(place: ReviewPaths, make: Make)
     assert stored.record.evidence[0].quote and "no: Use uv" not in stored.path.read_text()
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"flags": ("hidden-characters",)},
-        {"evidence": (Evidence("Use uv, not pip", "t1", "web"),)},
-        {"evidence": (Evidence("Use uv, not pip", "t1", "tool"),)},
-    ],
-)
-def test_what_is_flagged_or_only_a_tool_or_page_says_waits(
-    place: ReviewPaths, make: Make, change: dict[str, object]
-) -> None:
-    found = proposed(place, make(**change))
-    assert queue.auto_accept(place, found) is None
+def test_what_is_flagged_or_only_a_tool_or_page_says_waits(place: ReviewPaths, make: Make) -> None:
+    said = [(Evidence("Use uv, not pip", "t1", who),) for who in ("web", "tool")]
+    changes = ({"flags": ("hidden-characters",)}, {"evidence": said[0]}, {"evidence": said[1]})
+    for number, change in enumerate(changes):
+        found = proposed(place, make(f"Use tool {number}", f"`f{number}.py`", f"t{number}", **change))
+        assert queue.auto_accept(place, found) is None
     assert queue.auto_accept_all(place) == ([], []) and titles(place) == []
+
+
+@pytest.mark.parametrize("how", ["unseen", "with all others", "by a person"])
+def test_only_who_looked_at_a_candidate_keeps_it_beside_its_neighbours(
+    place: ReviewPaths, make: Make, how: str
+) -> None:
+    old = accepted(place, make("Retry uploads 3 times", "Each upload is retried 3 times."))
+    near = proposed(place, make("Retry uploads 5 times", "Each upload is retried 5 times.", "t2", 5))
+    assert [one.stored.path for one in near.neighbours] == [old]
+    if how == "with all others":
+        assert queue.decide_in_bulk(place, "accept", [near.id], "b1").decided == (near.id,)
+    else:
+        assert queue.accept_candidate(place, near.id, automatic=how == "unseen").ok
+    assert queue.pairs_kept_apart(place) == ({frozenset((old.stem, near.id))} if how == "by a person" else set())
 
 
 def test_what_a_person_edited_or_wrote_is_not_touched(place: ReviewPaths, make: Make) -> None:
@@ -60,17 +66,10 @@ def test_what_a_person_edited_or_wrote_is_not_touched(place: ReviewPaths, make: 
     )
     queue.edit_candidate(place, found.id, queue.CandidateEdit("Use pip here, not uv", found.record.body, ()))
     assert queue.auto_accept_all(place) == ([], [])
-    path = Path(queue.accept_candidate(place, found.id, quotes="shared").path or "")
-    proposed(place, make(title="Use uv, not pip", turn="t2", minutes=9, replaces=("pip",)))
-    assert queue.auto_accept_all(place) == ([], [])  # the memory has a person's words
-    assert path.exists() and len(queue.list_pending(place)[0]) == 1
-
-
-def test_a_memory_somebody_wrote_in_is_theirs_from_then_on(place: ReviewPaths, make: Make) -> None:
-    found = proposed(place, make())
+    queue.reject_candidate(place, found.id)
+    found = proposed(place, make(turn="t2"))
     [(_, result)] = queue.auto_accept_all(place)[0]
     path = Path(result.path or "")
     path.write_text(path.read_text() + "\nMy line.\n")
-    stored = place.store().load_by_id(found.id)
-    suggested(place, "archive", (stored,))
-    assert queue.auto_accept_all(place) == ([], []) and path.exists()
+    suggested(place, "archive", (place.store().load_by_id(found.id),))
+    assert queue.auto_accept_all(place) == ([], []) and path.exists(), "it is theirs from then on"

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 
 from lerim.errors import MemoryError_, StaleError
 from lerim.memory import (
@@ -34,7 +33,6 @@ from lerim.review.candidates import (
 )
 from lerim.review.compare import ACTIONS, ANSWERS, NeighbourChoice, RecordedAnswer, find_neighbours
 from lerim.review.ledger import ActionKind, ClaimState, FileChange, JudgmentKind, Ledger
-from lerim.review.proposing import open_memory_search
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
 
@@ -44,7 +42,6 @@ def accept_candidate(
     candidate_id: str,
     edit: CandidateEdit | None = None,
     quotes: QuoteChoice | None = None,
-    memories: MemorySearch | None = None,
     now: datetime | None = None,
     *,
     choice: NeighbourChoice | None = None,
@@ -57,12 +54,12 @@ def accept_candidate(
 
     `choice` says how the candidate relates to a memory near it. Without it, the suggested answer applies, if there is
     one; otherwise the new memory is kept beside its neighbours. The first accept in a project only returns `ask_quotes`
-    unless `quotes` is given. `memories`: an open search of the project; by default, a temporary one is used.
+    unless `quotes` is given.
 
     `automatic`: no person looked at the candidate; it then keeps its confidence, which is otherwise raised to at least
     `ACCEPTED_CONFIDENCE`. `in_bulk`: it is accepted with all others that wait. The ranking learns neither from
-    automatic nor from bulk accepts. `bulk`: it is done together with others, under a lock that is held already. For
-    `seen`, see `check_seen`.
+    automatic nor from bulk accepts, and maintenance may still propose to merge the memory with those near it. `bulk`:
+    it is done together with others, under a lock that is held already. For `seen`, see `check_seen`.
 
     Raises StaleError if a file that would be changed is not as it was shown, NotFoundError, MemoryError_, BusyError.
     """
@@ -83,7 +80,8 @@ def accept_candidate(
         if edit is not None:
             final = parse_candidate(apply_edit(proposal, edit), proposal.path, store, proposal.text)
         if choice is not None:
-            final = replace(apply_choice(store, final, choice), overwrites_body=edit is not None)
+            overwrites_body = edit is not None and edit.body is not None
+            final = replace(apply_choice(store, final, choice), overwrites_body=overwrites_body)
         check_lost_targets(paths, ledger, final)
         check_rating_stands(paths, ledger, final)
         if final.action != "same":  # which leaves the memory's file as it is
@@ -91,57 +89,36 @@ def accept_candidate(
         if shared != store.quotes.read_choice():
             paths.make_private_folder()
             store.quotes.write_choice(shared)
-        kind: ActionKind = "settle" if automatic else "accept"
-        if kind == "accept":
+        if not automatic:
             final = replace(final, record=accepted_record(final.record))
-        judged: JudgmentKind | None = None if automatic or in_bulk else "edited" if final.edited else "accepted"
-        near = find_kept_beside(paths, ledger, store, final, choice, memories)
-        bulk_id = bulk.id if bulk else ""
-        done = _carry_out(paths, ledger, store, proposal, final, now or datetime.now(UTC), kind, judged, near, bulk_id)
-    return done if automatic or in_bulk else replace(done, note=describe_references(paths, final.record.references))
+        is_looked_at = not (automatic or in_bulk)
+        judged: JudgmentKind | None = None if not is_looked_at else "edited" if final.edited else "accepted"
+        # a person who did not look at it has not kept it beside the memories near it
+        near = find_kept_beside(paths, ledger, store, final, choice) if is_looked_at or choice else ()
+        moment, is_claim = now or datetime.now(UTC), final.is_claim
 
+        def verify(memory: MemoryRecord, sources: Sequence[MemoryRecord]) -> MemoryRecord:
+            if is_claim:
+                return verifying.verify_record(paths.project, paths.home, memory, moment)
+            return inherit_baselines(paths.project, paths.home, memory, sources)
 
-def _carry_out(
-    paths: ReviewPaths,
-    ledger: Ledger,
-    store: Store,
-    waiting: Proposal,
-    final: Proposal,
-    now: datetime,
-    kind: ActionKind,
-    judged: JudgmentKind | None,
-    near: Sequence[str],
-    bulk_id: str,
-) -> ReviewResult:
-    """Perform the accept. `near`: ids of the neighbours that the new memory is kept beside."""
-    effect = compute_effects(
-        store,
-        final,
-        partial(verify_references, paths, now) if final.is_claim else partial(_inherit_baselines, paths),
-    )
-    _record_unedited_texts(ledger, store, final, effect)
-    changes = (*effect.changes, FileChange("review", str(paths.state_anchor), str(waiting.path), waiting.text, None))
-    label = _describe_accepted(final)
-    states: tuple[ClaimState, ClaimState] = ("pending", "known" if final.action == "same" else "accepted")
-    done = actions.perform_action(
-        paths,
-        ledger,
-        kind,
-        label,
-        waiting.id,
-        states,
-        changes,
-        effect.memory_id,
-        judged,
-        answer_to_record(ledger, final, effect, near),
-        now,
-        bulk=bulk_id,
-    )
-    if final.action == "same":
-        Uses(paths.private).record_use([effect.memory_id], "said", final.record.updated)
-    elif final.action not in ("archive", "refer", "close"):  # these give no memory new words
-        record_kept(paths, effect.memory_id, now)
-    return ReviewResult(True, "known" if final.action == "same" else "accepted", label, done.id, str(effect.path))
+        effect = compute_effects(store, final, verify)
+        _record_unedited_texts(ledger, final, effect)
+        removed = FileChange("review", str(paths.state_anchor), str(proposal.path), proposal.text, None)
+        label = _describe_accepted(final)
+        kind: ActionKind = "settle" if automatic else "accept"
+        states: tuple[ClaimState, ClaimState] = ("pending", "known" if final.action == "same" else "accepted")
+        answered = answer_to_record(ledger, final, effect, near)
+        done = actions.perform_action(
+            *(paths, ledger, kind, label, proposal.id, states, (*effect.changes, removed), effect.memory_id),
+            *(judged, answered, moment, bulk.id if bulk else ""),
+        )
+        if final.action == "same":
+            Uses(paths.private).record_use([effect.memory_id], "said", final.record.updated)
+        elif final.action not in ("archive", "refer", "close"):  # these give no memory new words
+            record_kept(paths, effect.memory_id, moment)
+    note = describe_references(paths, final.record.references) if is_looked_at else ""
+    return ReviewResult(True, states[1], label, done.id, str(effect.path), note=note)
 
 
 def _describe_accepted(final: Proposal) -> str:
@@ -175,33 +152,19 @@ def describe_references(paths: ReviewPaths, references: Sequence[str]) -> str:
     return "".join(f"{problem.message}. " for problem in problems).rstrip()
 
 
-def verify_references(
-    paths: ReviewPaths, now: datetime, memory: MemoryRecord, _: Sequence[MemoryRecord] = ()
-) -> MemoryRecord:
-    """The memory with the current state of its references, which freshness checks compare with later."""
-    return verifying.verify_record(paths.project, paths.home, memory, now)
-
-
-def _inherit_baselines(paths: ReviewPaths, memory: MemoryRecord, sources: Sequence[MemoryRecord]) -> MemoryRecord:
-    return inherit_baselines(paths.project, paths.home, memory, sources)
-
-
 def record_kept(paths: ReviewPaths, memory_id: str, now: datetime | None = None) -> None:
     """Record that a person wants to keep this memory, which restarts the time it counts as unused."""
     Uses(paths.private).record_use([memory_id], "kept", now or datetime.now(UTC))
 
 
-def _record_unedited_texts(ledger: Ledger, store: Store, proposal: Proposal, effect: Effects) -> None:
+def _record_unedited_texts(ledger: Ledger, proposal: Proposal, effect: Effects) -> None:
     """Record the texts that no person has edited; only these may be changed automatically."""
     if proposal.edited:
         return
     unedited = all(ledger.is_ours(one.text_hash) for one in proposal.target_memories)
     for change in effect.changes:
-        if (
-            change.home == "memory"
-            and change.after
-            and (unedited or (change is effect.changes[-1] and change.before is None))
-        ):
+        is_new = change is effect.changes[-1] and change.before is None
+        if change.home == "memory" and change.after and (unedited or is_new):
             ledger.record_our_text(change.after)
 
 
@@ -250,12 +213,7 @@ def answer_to_record(
 
 
 def find_kept_beside(
-    paths: ReviewPaths,
-    ledger: Ledger,
-    store: Store,
-    final: Proposal,
-    choice: NeighbourChoice | None,
-    memories: MemorySearch | None,
+    paths: ReviewPaths, ledger: Ledger, store: Store, final: Proposal, choice: NeighbourChoice | None
 ) -> tuple[str, ...]:
     """The ids of the memories that a new memory is kept beside: the chosen one, or else all that were shown with the
     candidate. Empty if the candidate does not become a new memory."""
@@ -265,6 +223,6 @@ def find_kept_beside(
         return (choice.memory,)
     known = ledger.find_claim(final.id)
     skip = ledger.choices.answered_memories(known.fingerprint, known.source) if known is not None else set()
-    with open_memory_search(paths, memories) as search:
+    with MemorySearch(paths.project, paths.home) as search:
         near = find_neighbours(search, store, final.record.title, final.record.body, skip=skip)
     return tuple(one.stored.record.id for one in near)

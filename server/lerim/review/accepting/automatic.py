@@ -38,7 +38,7 @@ def auto_accept(
             return None
         try:
             choice = quotes or store.quotes.read_choice() or "local"
-            return accept_candidate(paths, proposal.id, quotes=choice, memories=memories, now=now, automatic=True)
+            return accept_candidate(paths, proposal.id, quotes=choice, now=now, automatic=True)
         except StaleError:
             try:
                 # its action may have changed; the new one may be acceptable, too
@@ -94,18 +94,15 @@ def _can_auto_accept(paths: ReviewPaths, proposal: Proposal, memories: MemorySea
     with paths.open_ledger() as ledger:
         if proposal.id in ledger.ids_acted_on("accept", "undone") | ledger.ids_acted_on("settle", "undone"):
             return False
-        affected_ids = (
-            set()
-            if proposal.session or proposal.action == "refer"
-            else {one.record.id for one in proposal.target_memories}
+        restored_ids = (
+            set() if proposal.session or proposal.action == "refer" else ledger.ids_acted_on("restore", "done")
         )
-        if affected_ids & ledger.ids_acted_on("restore", "done"):
-            return False
-        return all(ledger.is_ours(one.text_hash) for one in proposal.target_memories)
+        return all(
+            ledger.is_ours(one.text_hash) and one.record.id not in restored_ids for one in proposal.target_memories
+        )
 
 
 def _has_near_neighbour(paths: ReviewPaths, proposal: Proposal, memories: MemorySearch | None) -> bool:
-    title, body = proposal.record.title, proposal.record.body
     with open_memory_search(paths, memories) as search:
-        near = find_neighbours(search, paths.store(), title, body, 1)
+        near = find_neighbours(search, paths.store(), proposal.record.title, proposal.record.body, 1)
     return any(one.similarity >= MIN_NEAR_SIMILARITY for one in near)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from lerim.errors import LerimError, Problem
-from lerim.memory import MemorySearch, QuoteChoice
+from lerim.memory import QuoteChoice
 from lerim.review import actions
 from lerim.review.accepting.accept import accept_candidate
 from lerim.review.accepting.automatic import doubt_reason
@@ -50,16 +51,12 @@ def decide_in_bulk(
     with actions.locked_ledger(paths) as ledger:
         bulk = HeldBulk(bulk_id, ledger)
         if decision == "reject":
-            return _decide_each(candidate_ids, lambda name: reject_candidate(paths, name, bulk=bulk), set())
+            return _decide_each(candidate_ids, partial(reject_candidate, paths, bulk=bulk), set())
         if quotes is None and candidate_ids and paths.store().quotes.read_choice() is None:
             return BulkResult(ask_quotes=True)
         doubtful = set(_find_doubtful(paths, ledger, candidate_ids))
-        with MemorySearch(paths.project, paths.home) as memories:
-            return _decide_each(
-                candidate_ids,
-                lambda name: accept_candidate(paths, name, quotes=quotes, memories=memories, bulk=bulk),
-                doubtful,
-            )
+        accept = partial(accept_candidate, paths, quotes=quotes, bulk=bulk)
+        return _decide_each(candidate_ids, accept, doubtful)
 
 
 def _decide_each(

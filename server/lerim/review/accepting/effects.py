@@ -74,13 +74,13 @@ def compute_effects(store: Store, proposal: Proposal, verify: Verify = lambda me
             before = store.read_text(kept.path)
             after = text_with_references(before, kept.path, proposal.record.references)
             verify(parse_record(after, kept.path), [kept.record])
-            return Effects(kept.record.id, _rewrite_changes(store, kept, before, after), kept.path)
+            return Effects(kept.record.id, (file_change(store, kept.path, before, after),), kept.path)
         case "close":
             question, kept = target_memories
             before = store.read_text(kept.path)
             changes = _end_changes(store, [question], kept.record)
-            after = linked_text(before, kept.path, [question.record])
-            return Effects(kept.record.id, (*changes, *_rewrite_changes(store, kept, before, after)), kept.path)
+            changes.append(file_change(store, kept.path, before, linked_text(before, kept.path, [question.record])))
+            return Effects(kept.record.id, tuple(changes), kept.path)
         case "same":
             kept = target_memories[0]
             evidence = store.quotes.text_with_evidence(kept.record, proposal.record.evidence)
@@ -110,9 +110,8 @@ def _update_effects(
     verified = verify(parse_record(after, kept.path), [kept.record, *others]).verified
     if verified:
         after = record.update_record_text(after, {"verified": verified}, where=str(kept.path))
-    changes = _end_changes(store, ended, kept.record)
-    changes += quotes_changes(store, kept.record.id, proposal.record)
-    return Effects(kept.record.id, (*changes, *_rewrite_changes(store, kept, before, after)), kept.path)
+    changes = [*_end_changes(store, ended, kept.record), *quotes_changes(store, kept.record.id, proposal.record)]
+    return Effects(kept.record.id, (*changes, file_change(store, kept.path, before, after)), kept.path)
 
 
 def _restore_effects(store: Store, proposal: Proposal, kept: StoredMemory, verify: Verify) -> Effects:
@@ -123,8 +122,8 @@ def _restore_effects(store: Store, proposal: Proposal, kept: StoredMemory, verif
         raise MemoryError_("Another active memory has this id.", where=str(path), todo=todo)
     rewritten = _update_effects(store, proposal, kept, (), verify)
     *private, written = rewritten.changes
-    removed = FileChange("memory", str(store.anchor), str(kept.path), written.before, None)
-    return Effects(kept.record.id, (*private, replace(written, path=str(path), before=None), removed), path)
+    moved = (file_change(store, path, None, written.after), file_change(store, kept.path, written.before, None))
+    return Effects(kept.record.id, (*private, *moved), path)
 
 
 def _addition_effects(store: Store, proposal: Proposal, ended: Sequence[StoredMemory], verify: Verify) -> Effects:
@@ -136,8 +135,7 @@ def _addition_effects(store: Store, proposal: Proposal, ended: Sequence[StoredMe
     memory = verify(replace(memory, supersedes=supersedes, resolves=resolves), sources)
     changes = [*_end_changes(store, ended, memory), *quotes_changes(store, memory.id, memory)]
     path = store.path_for(memory)
-    changes.append(FileChange("memory", str(store.anchor), str(path), None, record_file_text(store, memory)))
-    return Effects(memory.id, tuple(changes), path)
+    return Effects(memory.id, (*changes, file_change(store, path, None, record_file_text(store, memory))), path)
 
 
 def record_file_text(store: Store, memory: MemoryRecord) -> str:
@@ -167,15 +165,12 @@ def _move_changes(store: Store, stored: StoredMemory, before: str, after: str, s
     if not files.is_absent(path):
         todo = "Move one of the two files away, or give it another id."
         raise MemoryError_("An archived memory has this id already.", where=str(path), todo=todo)
-    anchor = str(store.anchor)
-    return [
-        FileChange("memory", anchor, str(path), None, after),
-        FileChange("memory", anchor, str(stored.path), before, None),
-    ]
+    return [file_change(store, path, None, after), file_change(store, stored.path, before, None)]
 
 
-def _rewrite_changes(store: Store, stored: StoredMemory, before: str, after: str) -> tuple[FileChange, ...]:
-    return (FileChange("memory", str(store.anchor), str(stored.path), before, after),)
+def file_change(store: Store, path: Path, before: str | None, after: str | None) -> FileChange:
+    """A change of a memory's file."""
+    return FileChange("memory", str(store.anchor), str(path), before, after)
 
 
 def quotes_changes(store: Store, memory_id: str, memory: MemoryRecord) -> list[FileChange]:

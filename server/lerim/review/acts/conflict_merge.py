@@ -11,7 +11,8 @@ from lerim.memory import Store, is_older, merge_file_texts, parse_record, split_
 from lerim.process import format_command_line
 from lerim.project import find_half_removed_paths, read_merge_stages
 from lerim.review import actions
-from lerim.review.acts.held_memory import file_change, perform_act
+from lerim.review.accepting import file_change
+from lerim.review.acts.held_memory import perform_act
 from lerim.review.candidates import redacted_diff
 from lerim.review.ledger import FileChange
 from lerim.review.results import ReviewResult

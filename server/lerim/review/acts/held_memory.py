@@ -11,7 +11,7 @@ from pathlib import Path
 from lerim.errors import MemoryError_, NotFoundError, StaleError
 from lerim.memory import HeaderValue, MemoryRecord, Primitive, Status, Store, lifecycle, parse_record, record, status_of
 from lerim.review import actions
-from lerim.review.accepting import record_kept
+from lerim.review.accepting import file_change, record_kept
 from lerim.review.ledger import Action, ActionKind, FileChange, Ledger
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
@@ -83,11 +83,6 @@ def perform_act(
     if kind in _KEEPING_ACTS:
         record_kept(paths, memory)
     return ReviewResult(True, kind, label, action.id, str(path))
-
-
-def file_change(store: Store, path: Path, before: str | None, after: str | None) -> FileChange:
-    """A change of a memory's file."""
-    return FileChange("memory", str(store.anchor), str(path), before, after)
 
 
 @contextmanager

@@ -19,7 +19,8 @@ from lerim.memory import (
     render_record,
     verifying,
 )
-from lerim.review.acts.held_memory import UNCHANGED_MESSAGE, HeldMemory, current_second, file_change, hold_memory
+from lerim.review.accepting import file_change
+from lerim.review.acts.held_memory import UNCHANGED_MESSAGE, HeldMemory, current_second, hold_memory
 from lerim.review.candidates import PERSON_CONFIDENCE, CandidateEdit, clean_edit, join_lines
 from lerim.review.ledger import FileChange
 from lerim.review.results import ReviewResult

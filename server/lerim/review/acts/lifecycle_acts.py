@@ -9,7 +9,8 @@ from pathlib import Path
 from lerim.errors import MemoryError_
 from lerim.memory import HeaderValue, Store, StoredMemory, links, record
 from lerim.redaction import redact_secrets
-from lerim.review.acts.held_memory import HeldMemory, file_change, hold_memory, retry_if_stale
+from lerim.review.accepting import file_change
+from lerim.review.acts.held_memory import HeldMemory, hold_memory, retry_if_stale
 from lerim.review.candidates import join_lines, parse_candidate
 from lerim.review.ledger import Action, FileChange
 from lerim.review.results import ReviewResult

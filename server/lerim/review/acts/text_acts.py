@@ -21,7 +21,7 @@ from lerim.memory import (
 from lerim.redaction import redact_secrets
 from lerim.review.accepting import record_kept, withdraw_archiving
 from lerim.review.acts.held_memory import UNCHANGED_MESSAGE, HeldMemory, current_second, hold_memory
-from lerim.review.candidates import PERSON_CONFIDENCE, CandidateEdit, clean_edit, join_lines
+from lerim.review.candidates import ACCEPTED_CONFIDENCE, PERSON_CONFIDENCE, CandidateEdit, clean_edit, join_lines
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
 
@@ -38,9 +38,8 @@ def edit_memory(
         text = _edited_text(memory, edit, None if references is None else parse_references(references))
         if text == memory.text:
             return ReviewResult(True, "unchanged", UNCHANGED_MESSAGE, path=str(memory.path))
-        return memory.perform(
-            "change", f"Edited: {parse_record(text, memory.path).title}", [memory.rewrite_change(text)]
-        )
+        label = f"Edited: {parse_record(text, memory.path).title}"
+        return memory.perform("change", label, [memory.rewrite_change(text)])
 
 
 def _edited_text(memory: HeldMemory, edit: CandidateEdit, references: tuple[str, ...] | None) -> str:
@@ -63,27 +62,27 @@ def _edited_text(memory: HeldMemory, edit: CandidateEdit, references: tuple[str,
     if verify_now or "references" in changes:
         paths = memory.paths
         before = None if verify_now else old
-        changes["verified"] = (
-            verifying.verify_record(
-                paths.project, paths.home, with_references, current_second(), before=before
-            ).verified
-            or None
-        )
+        now = current_second()
+        verified = verifying.verify_record(paths.project, paths.home, with_references, now, before=before).verified
+        changes["verified"] = verified or None
     return memory.updated_text(changes, new_body)
 
 
 def verify_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
-    """Confirm that a memory is still true: its references are compared with their current state from now on. Raises as
-    `edit_memory`, and MemoryError_ if a reference is not found or that state cannot be saved."""
+    """Confirm that a memory is still true: its references are compared with their current state from now on, and its
+    confidence becomes at least `ACCEPTED_CONFIDENCE`. Raises as `edit_memory`, and MemoryError_ if a reference is not
+    found or that state cannot be saved."""
     with hold_memory(paths, memory_id) as memory:
-        verified = verifying.verify_record(
-            paths.project, paths.home, replace(memory.record, verified=""), current_second()
-        ).verified
+        unverified = replace(memory.record, verified="")
+        verified = verifying.verify_record(paths.project, paths.home, unverified, current_second()).verified
         if not verified:
             _require_found(memory)
             todo = "Free some space or make the folder writable, then try again."
             raise MemoryError_("The state of its references could not be saved.", where=str(paths.private), todo=todo)
-        text = memory.updated_text({"verified": verified})
+        changes: dict[str, HeaderValue] = {"verified": verified}
+        if memory.record.confidence < ACCEPTED_CONFIDENCE:  # saying so is as good as accepting it
+            changes["confidence"] = ACCEPTED_CONFIDENCE
+        text = memory.updated_text(changes)
         label = f"Verified: {memory.record.title}"
         if text == memory.text:
             record_kept(paths, memory_id)

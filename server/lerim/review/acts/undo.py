@@ -55,17 +55,16 @@ def undo_last(paths: ReviewPaths, action: str | None = None) -> ReviewResult:
     takes the one before, until the files are again as the action left them.
     """
     with actions.locked_ledger(paths) as ledger:
-        if action and (members := _list_bulk(ledger, action)):
+        if action and (members := ledger.list_bulk(action)):
             return _undo_bulk(paths, ledger, action, members)
         action = ledger.complete_action_id(action) if action else None
         actions.require_finished(paths, ledger, lambda one: one.id == action if action else one.stage == "undoing")
         target = ledger.find_action(action) if action else _last(paths, ledger)
         if action is None and target is not None and (bulk := _bulk_of(target)):
-            return _undo_bulk(paths, ledger, bulk, _list_bulk(ledger, bulk))
+            return _undo_bulk(paths, ledger, bulk, ledger.list_bulk(bulk))
         if target is None:
             known = "There is no such action; `lerim review undo --list` shows the last ones."
-            message = known if action else "There is nothing to undo."
-            return ReviewResult(False, "nothing", message)
+            return ReviewResult(False, "nothing", known if action else "There is nothing to undo.")
         if target.stage == "undone":
             return ReviewResult(True, "already", "It was undone before.", target.id)
         _undo_one(paths, ledger, target)
@@ -107,11 +106,14 @@ def _undo_one(paths: ReviewPaths, ledger: Ledger, target: Action) -> None:
 
 
 def _undo_bulk(paths: ReviewPaths, ledger: Ledger, bulk: str, members: Sequence[Action]) -> ReviewResult:
-    """Undo the actions of a bulk, the newest first. One whose files have changed since does not stop the others; the
-    error of the first is raised if none could be undone."""
+    """Undo those actions of a bulk that are done, the newest first. One whose files have changed since does not stop
+    the others; the error of the first is raised if none could be undone."""
     undone: list[Action] = []
     failed: list[StaleError] = []
-    for member in members:
+    done = [one for one in members if one.stage == "done"]
+    if not done:
+        return ReviewResult(True, "already", "It was undone before.", bulk)
+    for member in done:
         try:
             _undo_one(paths, ledger, member)
         except StaleError as error:
@@ -120,7 +122,7 @@ def _undo_bulk(paths: ReviewPaths, ledger: Ledger, bulk: str, members: Sequence[
             undone.append(member)
     if failed and not undone:
         raise failed[0]
-    message = f"Undone: {describe_bulk(undone)}"
+    message = f"Undone: {_describe_bulk(undone)}"
     if failed:
         message += f". {failed[0].message}"
     if len(failed) > 1:
@@ -133,12 +135,7 @@ def _bulk_of(action: Action) -> str:
     return action.id.rpartition(".")[0]
 
 
-def _list_bulk(ledger: Ledger, bulk: str) -> list[Action]:
-    """The actions of a bulk that are done, the newest first."""
-    return [one for one in ledger.list_actions("done") if _bulk_of(one) == bulk]
-
-
-def describe_bulk(members: Sequence[Action]) -> str:
+def _describe_bulk(members: Sequence[Action]) -> str:
     """What the actions of a bulk did, such as "Rejected 12 candidates"."""
     verb = "Rejected" if all(one.kind == "reject" for one in members) else "Accepted"
     return f"{verb} {len(members)} candidate{'' if len(members) == 1 else 's'}"
@@ -166,7 +163,9 @@ def find_undoable(paths: ReviewPaths) -> Action | None:
         last = _last(paths, ledger) if ledger is not None else None
         if ledger is None or last is None or not (bulk := _bulk_of(last)):
             return last
-        return replace(last, id=bulk, label=describe_bulk(_list_bulk(ledger, bulk)))
+        return replace(
+            last, id=bulk, label=_describe_bulk([one for one in ledger.list_bulk(bulk) if one.stage == "done"])
+        )
 
 
 def list_steps(paths: ReviewPaths) -> list[StepView]:

@@ -39,7 +39,7 @@ class _AsProposed(msgspec.Struct):
     """The needed fields of a candidate as it was proposed, also by an earlier version of Lerim."""
 
     signal: str
-    primitive: str
+    primitive: str = ""
     kind: str | None = None
     score: float | None = None
     features: tuple[float, ...] = ()
@@ -56,7 +56,7 @@ class JudgmentTable:
         from lerim.extraction import named_features
 
         row = self._sql.execute("SELECT told FROM claims WHERE id=?", (candidate,)).fetchone()
-        made = _decode_proposed(row[0]) if row and row[0] else None
+        made = decode_proposed(row[0]) if row and row[0] else None
         features = named_features(made.features) if made else {}
         if made is None or made.score is None or not features:
             return
@@ -78,7 +78,8 @@ class JudgmentTable:
         self._sql.execute("DELETE FROM judgments WHERE action=?", (action,))
 
 
-def _decode_proposed(told: bytes) -> _AsProposed | None:
+def decode_proposed(told: bytes) -> _AsProposed | None:
+    """A candidate as the ledger has it; None if it cannot be read."""
     try:
         return msgspec.json.decode(told, type=_AsProposed)
     except msgspec.MsgspecError:

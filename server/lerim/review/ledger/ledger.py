@@ -124,21 +124,9 @@ class Ledger:
         self._sql = connection
         self._salt = salt
         self._moves = moves
-
-    @property
-    def left_out(self) -> LeftOutTable:
-        """The claims that were not proposed."""
-        return LeftOutTable(self._sql)
-
-    @property
-    def judgments(self) -> JudgmentTable:
-        """What the person decided about ranked candidates."""
-        return JudgmentTable(self._sql)
-
-    @property
-    def choices(self) -> ChoiceTable:
-        """The person's answers about candidates and the memories near them."""
-        return ChoiceTable(self._sql)
+        self.left_out = LeftOutTable(connection)
+        self.judgments = JudgmentTable(connection)
+        self.choices = ChoiceTable(connection)
 
     def fingerprint(self, title: str, body: str) -> Fingerprint:
         """The salted hashes of a claim's text and words."""
@@ -302,6 +290,11 @@ class Ledger:
         """The actions at one of these stages, the newest first, without withdrawals and, by default, link repairs."""
         marks, others = ", ".join("?" * len(stages)), "'withdraw'" if repairs else "'withdraw', 'repair'"
         return self._actions(f"WHERE stage IN ({marks}) AND kind NOT IN ({others}) ORDER BY number DESC", *stages)
+
+    def list_bulk(self, bulk: str) -> list[Action]:
+        """The actions of a bulk that are done or undone, the newest first."""
+        where = "WHERE stage IN ('done', 'undone') AND instr(id, ? || '.')=1 ORDER BY number DESC"
+        return list(self._actions(where, bulk))
 
     def ids_acted_on(self, kind: ActionKind, stage: ActionStage) -> set[str]:
         """The ids of the candidates and memories of all actions of this kind at this stage."""

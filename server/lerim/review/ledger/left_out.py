@@ -42,7 +42,7 @@ DROP_REASON_FLAGS: dict[DropReason, str] = {
 }
 """The flag of a candidate that was left out for this reason and that a person had proposed anyway."""
 _COLUMNS = "l.id, l.reason, l.detail, l.title, l.session, l.turn, l.said, l.score, l.candidate, l.proposed"
-_OPEN = (
+OPEN = (
     "FROM left_out AS l LEFT JOIN claims ON claims.id=l.proposed WHERE (claims.id IS NULL OR claims.state='withdrawn')"
 )
 """Selects what was never proposed, or was proposed and withdrawn since."""
@@ -102,12 +102,12 @@ class LeftOutTable:
     def list_open(self, session: str = "", most: int = MAX_LEFT_OUT) -> list[LeftOut]:
         """The claims that are not proposed, the latest turn first; optionally only those of sessions whose id has the
         prefix `session`."""
-        query = f"SELECT {_COLUMNS} {_OPEN} {_OF_SESSION} ORDER BY l.said DESC, l.score DESC, l.id LIMIT :most"
+        query = f"SELECT {_COLUMNS} {OPEN} {_OF_SESSION} ORDER BY l.said DESC, l.score DESC, l.id LIMIT :most"
         return [_row(row) for row in self._sql.execute(query, {"session": session, "most": most})]
 
     def count(self, session: str = "") -> int:
         """How many claims are not proposed; `session` as in `list_open`."""
-        query = f"SELECT count(*) {_OPEN} {_OF_SESSION}"
+        query = f"SELECT count(*) {OPEN} {_OF_SESSION}"
         return int(self._sql.execute(query, {"session": session}).fetchone()[0])
 
     def find_by_prefix(self, beginning: str) -> LeftOut:

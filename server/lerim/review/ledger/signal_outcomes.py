@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
-from typing import get_args
 
 import msgspec
 
 from lerim.errors import Problem
 from lerim.extraction import FORMER_SIGNALS, Signal
-from lerim.review.ledger.judgments import connect_ledger
+from lerim.review.ledger.judgments import connect_ledger, decode_proposed
+from lerim.review.ledger.left_out import OPEN
 
 SIGNAL_NAMES: dict[Signal, str] = {
     "prompt": "you typed",
@@ -53,10 +53,6 @@ COUNT_FIELDS = SignalOutcome.__struct_fields__[2:]
 """The names of the fields that count."""
 
 
-class _Made(msgspec.Struct):
-    signal: str = ""
-
-
 def outcomes_by_signal(
     ledgers: Iterable[Path], since: datetime | None = None, until: datetime | None = None
 ) -> tuple[list[SignalOutcome], list[Problem]]:
@@ -73,9 +69,11 @@ def outcomes_by_signal(
                     counts[signal][what] += 1
         except sqlite3.Error as error:
             problems.append(Problem("ledger-unreadable", str(path), f"The review ledger cannot be read: {error}."))
-    known: tuple[str, ...] = get_args(Signal)
-    order = sorted((name for name in known if counts.get(name)), key=lambda name: -counts[name]["proposed"])
-    return [_figures(name, counts[name]) for name in order], problems
+    order = sorted((name for name in SIGNAL_NAMES if counts.get(name)), key=lambda name: -counts[name]["proposed"])
+    figures = [
+        SignalOutcome(one, SIGNAL_NAMES[one], **{what: counts[one][what] for what in COUNT_FIELDS}) for one in order
+    ]
+    return figures, problems
 
 
 def sum_outcomes(figures: Iterable[SignalOutcome]) -> SignalOutcome:
@@ -84,11 +82,6 @@ def sum_outcomes(figures: Iterable[SignalOutcome]) -> SignalOutcome:
     for one in figures:
         total.update({name: getattr(one, name) for name in COUNT_FIELDS})
     return SignalOutcome("", "total", **{name: total[name] for name in COUNT_FIELDS})
-
-
-def _figures(signal: str, counted: Counter[str]) -> SignalOutcome:
-    name = next(told for known, told in SIGNAL_NAMES.items() if known == signal)
-    return SignalOutcome(signal, name, **{what: counted[what] for what in COUNT_FIELDS})
 
 
 def _counted(db: sqlite3.Connection, low: float, high: float) -> Iterator[tuple[str, str]]:
@@ -110,18 +103,11 @@ def _counted(db: sqlite3.Connection, low: float, high: float) -> Iterator[tuple[
                 yield signal, "edited"
             if name in done["propose"]:
                 yield signal, "proposed_anyway"
-    query = (
-        "SELECT l.said, l.candidate FROM left_out AS l LEFT JOIN claims ON claims.id=l.proposed"
-        " WHERE l.candidate IS NOT NULL AND (claims.id IS NULL OR claims.state='withdrawn')"
-    )
-    for said, made in db.execute(query):
+    for said, told in db.execute(f"SELECT l.said, l.candidate {OPEN} AND l.candidate IS NOT NULL"):
         if low <= said < high:
-            yield _signal(made), "left_out"
+            yield _signal(told), "left_out"
 
 
 def _signal(told: bytes) -> str:
-    try:
-        signal = msgspec.json.decode(told, type=_Made).signal
-    except msgspec.MsgspecError:
-        return ""
-    return FORMER_SIGNALS.get(signal, signal)
+    proposed = decode_proposed(told)
+    return FORMER_SIGNALS.get(proposed.signal, proposed.signal) if proposed else ""

@@ -3,7 +3,7 @@ a person, however the review is set, because nobody has checked them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -33,23 +33,14 @@ class FileClaim:
     changes: StoredMemory | None = None
 
 
-def propose_from_files(
-    paths: ReviewPaths,
-    claims: Sequence[FileClaim],
-    now: datetime,
-    raise_if_cancelled: Callable[[], None] = lambda: None,
-) -> list[FileClaimResult]:
+def propose_from_files(paths: ReviewPaths, claims: Sequence[FileClaim], now: datetime) -> list[FileClaimResult]:
     """Makes a waiting candidate of each claim, unless it was rejected, already waits, or a memory says the same.
     Returns what became of each.
 
     Raises MemoryError_ if the review folder cannot be written, BusyError; what was proposed until then waits.
     """
     with actions.locked_ledger(paths) as ledger, open_memory_search(paths, None) as search:
-        results: list[FileClaimResult] = []
-        for claim in claims:
-            raise_if_cancelled()
-            results.append(_propose(paths, ledger, claim, search, now))
-        return results
+        return [_propose(paths, ledger, claim, search, now) for claim in claims]
 
 
 def preview_file_claims(paths: ReviewPaths, claims: Iterable[FileClaim]) -> list[ClaimBlocked | AlreadyKnown | None]:
