@@ -81,6 +81,7 @@ def open_databases(
     (`damaged` are the earlier findings); if a lock or the system prevented reading, it is tried in every cycle.
     `listings` caches what was listed, so that a second call lists only the databases that changed since.
     """
+    listings = {} if listings is None else listings
     for database in stores.databases:
         if indexed_stamps.get(database.path) == database.stamp:
             continue
@@ -89,13 +90,15 @@ def open_databases(
             stores.problems.append(earlier.problem)
             continue
         try:
-            transcripts, problems = _list_cached(database, folders, listings)
+            if database not in listings:
+                listings[database] = list_sessions(database, folders)
         except LerimError as error:
             problem = error.problem(str(database.path))
             stores.problems.append(problem)
             if not isinstance(error.__cause__, OSError):
                 stores.damaged_stores.append(DamagedStore(database, problem))
             continue
+        transcripts, problems = listings[database]
         stores.problems += problems
         if any(problem.code == OLDER_STATE for problem in problems):
             # Only an older state could be read: sessions missing from it are not gone, and what was indexed before is
@@ -104,17 +107,6 @@ def open_databases(
             continue
         stores.opened_databases.append(database)
         stores.transcripts += transcripts
-
-
-def _list_cached(
-    database: Database, folders: Sequence[str], listings: Listings | None
-) -> tuple[list[Transcript], list[Problem]]:
-    found = listings.get(database) if listings is not None else None
-    if found is None:
-        found = list_sessions(database, folders)
-        if listings is not None:
-            listings[database] = found
-    return found
 
 
 def compare_stamps(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> TranscriptChanges:
@@ -149,17 +141,13 @@ def compare_stamps(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> Tra
 
 def deduplicate_transcripts(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> tuple[list[Transcript], set[str]]:
     """Returns the transcripts found, each session once, and the places of files whose session is in a database."""
-    in_databases = _find_database_sessions(stores, stamps)
-    if not in_databases:
-        return stores.transcripts, set()
-    transcripts: list[Transcript] = []
-    duplicates: set[str] = set()
-    for one in stores.transcripts:
-        if not one.store_key and (one.platform, one.session_id) in in_databases:
-            duplicates.add(one.place)
-        else:
-            transcripts.append(one)
-    return transcripts, duplicates
+    known = _find_database_sessions(stores, stamps)
+
+    def is_duplicate(one: Transcript) -> bool:
+        return not one.store_key and (one.platform, one.session_id) in known
+
+    places = {one.place for one in stores.transcripts if is_duplicate(one)}
+    return [one for one in stores.transcripts if not is_duplicate(one)], places
 
 
 def _find_database_sessions(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> set[tuple[Platform, str]]:

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from lerim.redaction import clean_text
 from lerim.sessions.search import SessionListItem
+from lerim.words import STOP_WORDS
 
 MAX_TITLE = 200
 MAX_SNIPPET_SOURCE = 200_000
@@ -38,9 +39,10 @@ def iso_time(time: datetime | None) -> str:
 
 
 def make_snippet(text: str, words: str) -> str:
-    """The text around the first match of any word, as one line without secrets; '' if none occurs. Without words, the
-    beginning of the text."""
-    search_words = [word.lower() for word in _WORD.findall(words)]
+    """The text around the first match of any word, as one line without secrets; '' if none occurs. Stop words such as
+    `the` count only if there are no others. Without words, the beginning of the text."""
+    all_words = _WORD.findall(words.lower())
+    search_words = [word for word in all_words if word not in STOP_WORDS] or all_words
     position = _find_first(text[:MAX_SNIPPET_SOURCE].lower(), search_words)
     if position is None:
         return ""

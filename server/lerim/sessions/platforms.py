@@ -6,8 +6,7 @@ Without the file, every agent whose store is in its usual place is read. The fil
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import filelock
@@ -141,7 +140,8 @@ def _change_choice(home: Home, platform: Platform, change: Callable[[PlatformCho
     know."""
     path = home.root / PLATFORMS_FILE
     try:
-        with _lock_file(home):
+        make_private_folder(home, home.root)
+        with filelock.FileLock(home.root / f"{PLATFORMS_FILE}.lock", timeout=_LOCK_SECONDS, mode=0o600):
             file = _load_file(home)
             choice = change(file.choices.get(platform, _DEFAULT_CHOICE))
             entry = file.agents.setdefault(platform, {})
@@ -155,10 +155,3 @@ def _change_choice(home: Home, platform: Platform, change: Callable[[PlatformCho
         message = f"The list of agents could not be saved: {error}."
         todo = "Make the folder writable and the path plain text, or set LERIM_HOME to another folder."
         raise SettingsError(message, where=str(path), todo=todo) from error
-
-
-@contextmanager
-def _lock_file(home: Home) -> Iterator[None]:
-    make_private_folder(home, home.root)
-    with filelock.FileLock(home.root / f"{PLATFORMS_FILE}.lock", timeout=_LOCK_SECONDS, mode=0o600):
-        yield

@@ -9,17 +9,11 @@ from msgspec.structs import replace
 
 from lerim.redaction import redact_secrets, remove_private_blocks
 from lerim.sessions.model import FileEdit, QuestionAnswer, ToolCall, Turn
-from lerim.sessions.tables import map_stored_calls
 
 
 def redact_text(text: str) -> str:
     """Returns the text with `<private>` blocks removed and every secret replaced."""
     return redact_secrets(remove_private_blocks(text)).text
-
-
-def redact_tools(tools: str) -> str:
-    """Redacts the packed tool calls of a turn, each call separately."""
-    return map_stored_calls(tools, redact_text)
 
 
 def redact_turn(turn: Turn) -> Turn:

@@ -92,8 +92,8 @@ def _make_calls(tools: str, limit: int) -> list[ShownCall]:
         text, left = _cut_text(call.text, limit)
         size += len(text)
         if size > _PAGE_CHARACTERS:
-            more = f"… {len(calls) - position:,} more calls"
-            return [*views, ShownCall(more, "", None, "")]
+            more = len(calls) - position
+            return [*views, ShownCall(f"… {more:,} more {'call' if more == 1 else 'calls'}", "", None, "")]
         title, _, rest = text.partition("\n")
         rest += f"\n… {left:,} more characters" if left else ""
         views.append(

@@ -73,6 +73,16 @@ def test_a_session_says_which_files_its_turns_touched(catalog: Catalog) -> None:
     assert browsing.find_list_item(catalog.db, "/nowhere") is None
 
 
+def test_what_a_subagent_did_finds_the_session_it_worked_for(catalog: Catalog) -> None:
+    run = ToolCall("t", "Edit", "edit", "ok", paths=(f"{HERE}/src/cart.py",))
+    place = add(catalog, "a", [said("a", 0)])
+    add(catalog, "sub", [said("sub", 0, calls=(run,))], parent="a")
+    add(catalog, "other", [said("other", 0)])
+    for filters in (SessionFilters(file="cart.py"), SessionFilters(("shop",), file="cart.py")):
+        assert [one.place for one in catalog.list_filtered_sessions(filters, 9)] == [place]
+    assert catalog.list_filtered_sessions(SessionFilters(("else",), file="cart.py"), 9) == []
+
+
 def test_a_file_is_found_by_its_name_whatever_its_letters_and_their_case(catalog: Catalog) -> None:
     edit = ToolCall("t", "Edit", "edit", "ok", paths=(f"{HERE}/docs/Übersicht.md",))
     add(catalog, "a", [said("a", 0, calls=(edit,))])

@@ -94,23 +94,3 @@ def test_a_store_that_is_not_read_any_more_is_not_gone(catalog, roots):
     for platform in ("claude", "opencode"):
         one = {platform: roots[platform]}
         assert cycle(catalog, one)[1].vanished == ()
-
-
-@pytest.mark.parametrize("at_once", [True, False])
-def test_what_a_fork_copied_stands_once_read_with_its_original_or_after_it(catalog, roots, at_once: bool):
-    folder = roots["opencode"][0]
-    folder.mkdir()
-    store = Store("ses_a", title="Parser")
-    for word in ("Mend the parser", "And the lexer"):
-        store.say("user", text(word))
-    fork = store.fork("ses_b")
-    fork.say("user", text("Mend it differently"))
-    if not at_once:
-        store.rows(folder / "opencode.db")
-        cycle(catalog, roots)
-    store.rows(folder / "opencode.db")
-    fork.rows(folder / "opencode.db")
-    stores, _ = cycle(catalog, roots)
-    assert len(stores.transcripts) == 2
-    assert sorted(turn.text for turn in catalog.search_turns("Mend")) == ["Mend it differently", "Mend the parser"]
-    assert [turn.text for turn in catalog.search_turns("lexer")] == ["And the lexer"]

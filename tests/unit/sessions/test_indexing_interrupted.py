@@ -103,15 +103,6 @@ def test_a_run_killed_in_the_middle_of_a_long_session_goes_on_there(root, undist
         assert 0 < len(rest) < 45
 
 
-def test_a_run_killed_again_and_again_gets_there(root, undisturbed, tmp_path):
-    expected, statements = undisturbed
-    for part in range(1, 4):
-        ended(in_child(Home(tmp_path), root, statements * part // 5))
-    with Catalog.open(Home(tmp_path)) as catalog:
-        index_all(catalog, root)
-        assert dump(catalog, *WORDS) == expected
-
-
 def test_two_runs_at_once_leave_what_one_leaves(root, undisturbed, tmp_path):
     expected, _ = undisturbed
     runs = [in_child(Home(tmp_path), root) for _ in range(2)]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog_dump import enqueue, index_all
+from catalog_dump import index_all
 from claude_lines import encoded, prompt
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
@@ -180,13 +180,6 @@ def test_the_job_of_a_deleted_transcript_waits_until_it_is_back(catalog, root):
     path.write_bytes(content)
     index_all(catalog, root)
     assert claimed(catalog).transcript.session_id == "old"
-
-
-def test_other_work_can_be_queued_for_a_transcript(catalog, root):
-    path = next(root.rglob("old.jsonl"))
-    enqueue(catalog, "summarize", str(path), "app")
-    assert claimed(catalog, kind="summarize").transcript.path == path
-    assert catalog.claim_job("app", kind="summarize") is None
 
 
 def test_what_the_rules_have_read_waits_for_a_model_with_a_position_of_its_own(catalog):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lerim.sessions.model import OWN_COMMAND, ToolCall
+from lerim.sessions.model import OWN_COMMAND, QuestionAnswer, ToolCall
 from lerim.sessions.tables.turn_text import (
     StoredCall,
     format_stored_calls,
@@ -36,6 +36,21 @@ def test_a_call_changes_files_by_the_kind_its_reader_found_whatever_the_tool_is_
 def test_people_read_lines_without_marks() -> None:
     assert format_stored_calls(render_calls((SHELL, EDIT))) == "$ pytest -q\n# all\n1 failed\nEdit src/app.py"
     assert format_stored_calls(render_calls(())) == "" and parse_stored_calls("") == []
+
+
+def test_answers_are_read_whatever_a_question_ends_with_and_however_its_options_are_broken() -> None:
+    asked = (
+        QuestionAnswer("Which one?", ("SQLite", "Postgres"), "SQLite"),
+        QuestionAnswer("使用哪个数据库？", ("SQLite",), "SQLite"),
+        QuestionAnswer("Choose a store:", ("one\nfile", "a server"), "one\nfile"),
+        QuestionAnswer("Nobody answered?", ("a",), ""),
+    )
+    [call] = parse_stored_calls(render_calls((ToolCall("1", "ask", "ask", "ok", answers=asked),)))
+    assert [(one.question, one.options, one.answer) for one in call.answers] == [
+        ("Which one?", ("SQLite", "Postgres"), "SQLite"),
+        ("使用哪个数据库?", ("SQLite",), "SQLite"),
+        ("Choose a store?", ("one file", "a server"), "one file"),
+    ]
 
 
 def test_marks_in_a_transcript_forge_no_call_and_no_exit_code() -> None:

@@ -13,17 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import wraps
 from pathlib import Path
-from types import TracebackType
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from lerim.errors import Problem
-from lerim.files import decode_path, encode_path
 from lerim.paths import Home
 from lerim.sessions import queue
 from lerim.sessions.catalog import folder_owners, health, indexing, session_parts, turns
-from lerim.sessions.catalog.health import Health
 from lerim.sessions.catalog.indexing import IndexResult, OwnerLookup
-from lerim.sessions.model import Database, Readable, Stamp, StoreStamp, Transcript
+from lerim.sessions.model import Readable, Stamp, Transcript
 from lerim.sessions.queue import job_rows, pending_windows
 from lerim.sessions.search import browsing, search
 from lerim.sessions.tables import convert_sqlite_errors, frictions, open_catalog, replace_surrogates, session_rows
@@ -70,7 +67,6 @@ class Catalog:
         self.db = db
         self.problems = problems
         self._clock = clock
-        self._folders: indexing.FolderRows = {}
 
     @classmethod
     def open(cls, home: Home, clock: Callable[[], float] = time.time) -> Self:
@@ -81,9 +77,7 @@ class Catalog:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -98,19 +92,8 @@ class Catalog:
             rows = self.db.execute("SELECT place, size, mtime_ns, inode FROM transcripts WHERE NOT vanished")
             return {place: (size, mtime_ns, inode) for place, size, mtime_ns, inode in rows}
 
-    def load_store_stamps(self) -> dict[Path, StoreStamp]:
-        """Returns the stamp each database had when all of its sessions were last indexed."""
-        with self._convert_errors():
-            rows = self.db.execute("SELECT path, size, mtime_ns, wal_size, wal_mtime_ns FROM stores")
-            return {decode_path(path): (size, at, wal, wal_at) for path, size, at, wal, wal_at in rows}
-
-    def keep_store_stamps(self, databases: Iterable[Database]) -> None:
-        """Records that all sessions of these databases have been indexed, in the state given by their stamps."""
-        with self._convert_errors(), transaction(self.db):
-            rows = [(encode_path(one.path), *one.stamp) for one in databases]
-            self.db.executemany("INSERT OR REPLACE INTO stores VALUES (?, ?, ?, ?, ?)", rows)
-            self.db.executemany("DELETE FROM damaged_stores WHERE path = ?", [(path,) for path, *_ in rows])
-
+    load_store_stamps = _make_method(health.load_store_stamps)
+    keep_store_stamps = _make_method(health.keep_store_stamps)
     load_damaged_stores = _make_method(health.load_damaged_stores)
     keep_damaged_stores = _make_method(health.keep_damaged_stores)
     load_resume = _make_method(session_rows.load_resume)
@@ -129,7 +112,7 @@ class Catalog:
         result. A transcript that cannot be read is a problem in its result. Raises CatalogError.
         """
         with self._convert_errors():
-            yield from indexing.index_transcripts(self.db, readings, owners, self._folders, cancelled)
+            yield from indexing.index_transcripts(self.db, readings, owners, cancelled)
 
     count_changed_sessions = _make_method(session_parts.count_changed_sessions)
 
@@ -147,20 +130,8 @@ class Catalog:
             parameters = [(replace_surrogates(place),) for place in places]
             self.db.executemany("UPDATE transcripts SET vanished = 1 WHERE place = ?", parameters)
 
-    def reassign_folders(self, owners: OwnerLookup) -> frozenset[str]:
-        """Looks up again which project each folder belongs to (after a new alias or repository) and queues what changed
-        owner. A folder that no longer has an owner keeps its previous one. Returns the projects with new work."""
-        with self._convert_errors():
-            changed = folder_owners.reassign_folders(self.db, owners.find_owner)
-        self._folders.clear()
-        return changed
-
-    def return_folders(self, project: str, owners: Mapping[str, str]) -> None:
-        """Moves folders of a project to the owners given by folder ("" for none). The project's jobs and positions for
-        their transcripts are deleted, unless those have other turns of the project."""
-        with self._convert_errors():
-            folder_owners.return_folders(self.db, project, owners)
-        self._folders.clear()
+    reassign_folders = _make_method(folder_owners.reassign_folders)
+    return_folders = _make_method(folder_owners.return_folders)
 
     # Contents
 
@@ -222,18 +193,7 @@ class Catalog:
         with self._convert_errors(), transaction(self.db):
             self.db.execute("INSERT OR REPLACE INTO syncs VALUES (?, ?)", (project, self._clock()))
 
-    def load_health(self, project: str) -> Health:
-        """Returns how reading and learning went; `project` may be '' for none."""
-        with self._convert_errors():
-            return Health(
-                health.list_known_transcripts(self.db, project),
-                self.load_store_stamps(),
-                health.load_damaged_stores(self.db),
-                self.find_project_places(project) if project else frozenset(),
-                health.count_redactions(self.db, project),
-                health.list_failed_jobs(self.db, project),
-                health.load_last_sync(self.db, project),
-            )
+    load_health = _make_method(health.load_health)
 
     def _convert_errors(self) -> AbstractContextManager[None]:
         return convert_sqlite_errors(self.path)

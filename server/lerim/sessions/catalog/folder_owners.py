@@ -8,26 +8,29 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from lerim.project import PERSONAL_KEY
 from lerim.sessions import queue
+from lerim.sessions.catalog.indexing import OwnerLookup
 from lerim.sessions.tables import column_values, replace_surrogates, to_json_list
 from lerim.sqlite import transaction
 
 _FOLDER_TRANSCRIPTS = "SELECT DISTINCT transcript FROM turns WHERE folder = :folder"
 
 
-def reassign_folders(db: sqlite3.Connection, owner: Callable[[str], str]) -> frozenset[str]:
-    """Moves folders to the projects that own them now and queues their transcripts; returns the projects that gained.
+def reassign_folders(db: sqlite3.Connection, owners: OwnerLookup) -> frozenset[str]:
+    """Moves folders to the projects that own them now (after a new alias or repository) and queues their transcripts;
+    returns the projects that gained.
 
-    A repository's folder never becomes personal: its git folder may only be unavailable for a moment.
+    A folder without an owner keeps its previous one, and a repository's folder never becomes personal: its git folder
+    may only be unavailable for a moment.
     """
     rows = db.execute("SELECT id, cwd, project FROM folders").fetchall()
     changes = [
         (number, before, after)
         for number, cwd, before in rows
-        if (after := owner(cwd)) and after != before and not (before and after == PERSONAL_KEY)
+        if (after := owners.find_owner(cwd)) and after != before and not (before and after == PERSONAL_KEY)
     ]
     if not changes:
         return frozenset()
@@ -40,7 +43,7 @@ def reassign_folders(db: sqlite3.Connection, owner: Callable[[str], str]) -> fro
 
 def return_folders(db: sqlite3.Connection, project: str, owners: Mapping[str, str]) -> None:
     """Moves folders of a project to the owners given by folder ('' for none) and queues their transcripts for the new
-    owner."""
+    owner. The project's jobs and positions for them are deleted, unless they have other turns of the project."""
     if not owners:
         return
     with transaction(db):

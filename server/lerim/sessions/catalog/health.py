@@ -7,13 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import cast
 
 from lerim import __version__
 from lerim.errors import Problem
 from lerim.files import decode_path, encode_path
 from lerim.sessions.model import DamagedStore, Database, Platform, Stamp, StoreStamp
-from lerim.sessions.tables import IS_MAIN_SESSION, replace_surrogates, seconds_to_time
+from lerim.sessions.tables import IS_MAIN_SESSION, replace_surrogates, seconds_to_time, session_rows
 from lerim.sqlite import transaction
 
 FAILED = "failed"
@@ -67,21 +66,39 @@ class Health:
         return {place: one.stamp for place, one in self.transcripts.items() if one.stamp}
 
 
-def list_known_transcripts(db: sqlite3.Connection, project: str) -> dict[str, KnownTranscript]:
+def load_health(db: sqlite3.Connection, project: str) -> Health:
+    """Returns how reading and learning went; `project` may be '' for none."""
+    redactions = db.execute(
+        "SELECT t.platform, sum(p.redactions) FROM positions p JOIN transcripts t ON t.id = p.transcript"
+        " WHERE p.project = ? GROUP BY t.platform",
+        (project,),
+    ).fetchall()
+    failed_jobs = db.execute(
+        "SELECT t.platform, t.place, j.error, j.claimed FROM jobs j JOIN transcripts t ON t.id = j.transcript"
+        " WHERE j.project = ? AND j.state IN ('failed', 'dead')",
+        (project,),
+    )
+    synced = db.execute("SELECT ended FROM syncs WHERE project = ?", (project,)).fetchone()
+    return Health(
+        _list_known_transcripts(db, project),
+        load_store_stamps(db),
+        load_damaged_stores(db),
+        session_rows.find_project_places(db, project) if project else frozenset(),
+        dict(redactions),
+        [(platform, place, error, seconds_to_time(claimed)) for platform, place, error, claimed in failed_jobs],
+        seconds_to_time(synced[0]) if synced else None,
+    )
+
+
+def _list_known_transcripts(db: sqlite3.Connection, project: str) -> dict[str, KnownTranscript]:
     """Returns every transcript that has not vanished, by place."""
-    in_other_projects = {
-        row
-        for (row,) in db.execute(
-            "SELECT DISTINCT turns.transcript FROM folders JOIN turns ON turns.folder = folders.id"
-            " WHERE folders.project NOT IN ('', ?)",
-            (project,),
-        )
-    }
     rows = db.execute(
-        f"SELECT t.id, t.place, t.platform, t.within, {IS_MAIN_SESSION}, t.size,"
-        " t.mtime_ns, t.inode, t.error, t.failed,"
-        " coalesce(s.turns, 0) > 0 AND s.cwds = '' AND t.cwd = ''"
-        " FROM transcripts t LEFT JOIN sessions s ON s.transcript = t.id WHERE NOT t.vanished"
+        f"SELECT t.place, t.platform, t.within, {IS_MAIN_SESSION}, t.size, t.mtime_ns, t.inode, t.error, t.failed,"
+        " coalesce(s.turns, 0) > 0 AND s.cwds = '' AND t.cwd = '',"
+        " t.id IN (SELECT turns.transcript FROM folders JOIN turns ON turns.folder = folders.id"
+        "  WHERE folders.project NOT IN ('', ?))"
+        " FROM transcripts t LEFT JOIN sessions s ON s.transcript = t.id WHERE NOT t.vanished",
+        (project,),
     )
     return {
         place: KnownTranscript(
@@ -93,39 +110,24 @@ def list_known_transcripts(db: sqlite3.Connection, project: str) -> dict[str, Kn
             error=error,
             failed_at=seconds_to_time(failed),
             has_no_folder=bool(has_no_folder),
-            is_in_other_project=row in in_other_projects,
+            is_in_other_project=bool(is_elsewhere),
         )
-        for row, place, platform, within, is_main, size, mtime_ns, inode, error, failed, has_no_folder in rows
+        for place, platform, within, is_main, size, mtime_ns, inode, error, failed, has_no_folder, is_elsewhere in rows
     }
 
 
-def count_redactions(db: sqlite3.Connection, project: str) -> dict[str, int]:
-    """Returns by agent how many secrets were cut out of what was learned from a project's sessions or shown to a
-    model."""
-    rows = db.execute(
-        "SELECT t.platform, sum(p.redactions) FROM positions p JOIN transcripts t ON t.id = p.transcript"
-        " WHERE p.project = ? GROUP BY t.platform",
-        (project,),
-    )
-    return {platform: int(number) for platform, number in rows}
+def load_store_stamps(db: sqlite3.Connection) -> dict[Path, StoreStamp]:
+    """Returns the stamp each database had when all of its sessions were last indexed."""
+    rows = db.execute("SELECT path, size, mtime_ns, wal_size, wal_mtime_ns FROM stores")
+    return {decode_path(path): (size, at, wal, wal_at) for path, size, at, wal, wal_at in rows}
 
 
-def list_failed_jobs(db: sqlite3.Connection, project: str) -> list[tuple[Platform, str, str, datetime | None]]:
-    """Returns a project's failed and dead jobs: agent, place, error, and when the job was started."""
-    rows = db.execute(
-        "SELECT t.platform, t.place, j.error, j.claimed FROM jobs j JOIN transcripts t ON t.id = j.transcript"
-        " WHERE j.project = ? AND j.state IN ('failed', 'dead')",
-        (project,),
-    )
-    return [
-        (cast(Platform, platform), place, error, seconds_to_time(claimed)) for platform, place, error, claimed in rows
-    ]
-
-
-def load_last_sync(db: sqlite3.Connection, project: str) -> datetime | None:
-    """Returns when the last sync of a project ended, or None."""
-    row = db.execute("SELECT ended FROM syncs WHERE project = ?", (project,)).fetchone()
-    return seconds_to_time(row[0]) if row else None
+def keep_store_stamps(db: sqlite3.Connection, databases: Iterable[Database]) -> None:
+    """Records that all sessions of these databases have been indexed, in the state given by their stamps."""
+    rows = [(encode_path(one.path), *one.stamp) for one in databases]
+    with transaction(db):
+        db.executemany("INSERT OR REPLACE INTO stores VALUES (?, ?, ?, ?, ?)", rows)
+        db.executemany("DELETE FROM damaged_stores WHERE path = ?", [(path,) for path, *_ in rows])
 
 
 def load_damaged_stores(db: sqlite3.Connection) -> dict[Path, DamagedStore]:
@@ -138,8 +140,7 @@ def load_damaged_stores(db: sqlite3.Connection) -> dict[Path, DamagedStore]:
     )
     return {
         decode_path(path): DamagedStore(
-            Database(cast(Platform, platform), decode_path(path), (size, at, wal, wal_at)),
-            Problem(code, place, message),
+            Database(platform, decode_path(path), (size, at, wal, wal_at)), Problem(code, place, message)
         )
         for path, platform, size, at, wal, wal_at, code, place, message in rows
     }

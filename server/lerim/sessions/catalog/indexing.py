@@ -71,22 +71,16 @@ class _OpenTranscript:
         return IndexResult(*given, self.reading.session, group_problems(self.reading.problems))
 
 
-FolderRows = dict[str, tuple[int, str]]
-"""cwd -> (its row, the project it belongs to)."""
-
-
 def index_transcripts(
     db: sqlite3.Connection,
     readings: Iterable[tuple[Transcript, Readable]],
     owners: OwnerLookup,
-    folders: FolderRows,
     cancelled: Callable[[], bool],
 ) -> Iterator[IndexResult]:
     """Indexes transcripts one after another. Yields each result once it is written, so some arrive together.
 
-    `folders` is a cache kept between calls. Once `cancelled`, what was read so far is written and reading stops, even
-    in the middle of a transcript, which then has no result. A transcript that cannot be read is a problem in its
-    result. Raises sqlite3.Error.
+    Once `cancelled`, what was read so far is written and reading stops, even in the middle of a transcript, which then
+    has no result. A transcript that cannot be read is a problem in its result. Raises sqlite3.Error.
     """
     group: list[_OpenTranscript] = []
     size = 0
@@ -102,7 +96,7 @@ def index_transcripts(
                 is_cancelled = cancelled()
                 if is_cancelled or size >= BATCH_CHARACTERS:
                     opened.has_checkpoint = reading.checkpoint()
-                    yield from _write_group(db, group, owners, folders)
+                    yield from _write_group(db, group, owners)
                     group, size = [opened], 0
                     if is_cancelled:
                         return
@@ -114,22 +108,18 @@ def index_transcripts(
             opened.problem = _make_problem(transcript, error)
         opened.is_ended = True
         if len(group) >= BATCH_TRANSCRIPTS:
-            yield from _write_group(db, group, owners, folders)
+            yield from _write_group(db, group, owners)
             group, size = [], 0
-    yield from _write_group(db, group, owners, folders)
+    yield from _write_group(db, group, owners)
 
 
-def _write_group(
-    db: sqlite3.Connection, group: list[_OpenTranscript], owners: OwnerLookup, folders: FolderRows
-) -> list[IndexResult]:
+def _write_group(db: sqlite3.Connection, group: list[_OpenTranscript], owners: OwnerLookup) -> list[IndexResult]:
     """Writes all waiting turns in one transaction; returns the results of the transcripts that are finished."""
-    folder_rows: FolderRows = {}
     if any(not one.is_busy for one in group):
         with transaction(db):
             rows = _enter_transcripts(db, group)
             batch = [(row, turn) for row, one in rows.items() for turn in one.unwritten_turns]
-            for cwd in {turn.cwd for _, turn in batch}:
-                folder_rows[cwd] = folders.get(cwd) or _enter_folder(db, cwd, owners)
+            folder_rows = {cwd: _enter_folder(db, cwd, owners) for cwd in {turn.cwd for _, turn in batch}}
             written = turns.write_turns(db, batch, {cwd: row for cwd, (row, _) in folder_rows.items()})
             new_work = {(row, project) for row, cwd in written.folders if (project := folder_rows[cwd][1])}
             for row, project in new_work:
@@ -142,7 +132,6 @@ def _write_group(
             one.projects |= {project for transcript, project in new_work if transcript == row}
             one.generation += 1
             one.unwritten_turns = []
-        folders.update(folder_rows)
     return [one.make_result() for one in group if one.is_ended]
 
 
@@ -184,10 +173,12 @@ def group_problems(problems: Sequence[Problem]) -> tuple[Problem, ...]:
 
 
 def _enter_folder(db: sqlite3.Connection, cwd: str, owners: OwnerLookup) -> tuple[int, str]:
+    """Returns the row of a working folder and the project it belongs to by now."""
     stored_cwd = replace_surrogates(cwd)
-    owner = owners.find_owner(cwd)
-    db.execute("INSERT INTO folders (cwd, project) VALUES (?, ?) ON CONFLICT DO NOTHING", (stored_cwd, owner))
     row = db.execute("SELECT id, project FROM folders WHERE cwd = ?", (stored_cwd,)).fetchone()
+    if row is None:
+        insert = "INSERT INTO folders (cwd, project) VALUES (?, ?) RETURNING id, project"
+        row = db.execute(insert, (stored_cwd, owners.find_owner(cwd))).fetchone()
     return int(row[0]), str(row[1])
 
 

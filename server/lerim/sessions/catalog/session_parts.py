@@ -45,7 +45,6 @@ class CountedTurn(NamedTuple):
     time: float | None
     model: str
     folder: int
-    reply: int
     prompt: int
     calls: int
     errors: int
@@ -111,7 +110,7 @@ def read_counted_sessions(
         parameters,
     ).fetchall()
     rows = db.execute(
-        "SELECT transcript, time, model, folder, role = 'assistant', kind = 'prompt', calls, errors, input, output,"
+        "SELECT transcript, time, model, folder, kind = 'prompt', calls, errors, input, output,"
         " cache_read, cache_write FROM turns WHERE transcript IN (SELECT value FROM json_each(?))"
         " ORDER BY transcript, ordinal, id",
         parameters,
@@ -130,15 +129,12 @@ def split_session(session: SessionTotals, turns: list[CountedTurn]) -> Iterator[
     has_cost = math.isfinite(cost) and cost > 0
     model_counts = Counter(turn.model for turn in turns if turn.model)
     model = model_counts.most_common(1)[0][0] if model_counts else session.models.partition("\n")[0]
-    answering_model = model
-    turn_models = []  # a prompt counts for the model that answers it
+    turn_models = [model]  # of the last turn first; a prompt counts for the model that answers it
     for turn in reversed(turns):
-        answering_model = turn.model or answering_model
-        turn_models.append(answering_model if turn.reply or model_counts else model)
-    turn_models.reverse()
+        turn_models.append(turn.model or turn_models[-1])
     last: float | None = None
     counted_tokens = NO_TOKENS
-    for turn, turn_model in zip(turns, turn_models, strict=True):
+    for turn in turns:
         duration_ms = 0
         if turn.time is not None:
             if last is not None and 0 < turn.time - last <= PAUSE_SECONDS:
@@ -147,35 +143,23 @@ def split_session(session: SessionTotals, turns: list[CountedTurn]) -> Iterator[
         tokens = turn.tokens
         if tokens != NO_TOKENS:
             counted_tokens += tokens
-        yield CountedPart(
-            turn.time,
-            turn.folder,
-            turn_model,
-            turn.prompt,
-            turn.calls,
-            turn.errors,
-            duration_ms,
-            tokens,
-            by_price=not has_cost,
-        )
+        counts = (turn.prompt, turn.calls, turn.errors, duration_ms)
+        yield CountedPart(turn.time, turn.folder, turn_models.pop(), *counts, tokens, by_price=not has_cost)
     # A fork's totals include the turns it copied, which already count for the original session.
     is_complete = len(turns) == session.turns
-    rest_tokens = _subtract_tokens(session.tokens, counted_tokens) if is_complete else NO_TOKENS
+    rest_tokens = _clamp_tokens(session.tokens - counted_tokens) if is_complete else NO_TOKENS
     has_no_tokens = rest_tokens == counted_tokens == NO_TOKENS
     cost_pico_usd: int | None = None
     if has_cost:
         cost_pico_usd = round(cost * 1e12)
     elif has_no_tokens and session.input is not None:
         cost_pico_usd = 0
-    turn_sums = (
-        sum(turn.prompt for turn in turns),
-        sum(turn.calls for turn in turns),
-        sum(turn.errors for turn in turns),
+    rest_counts = (
+        session.prompts - sum(turn.prompt for turn in turns),
+        session.calls - sum(turn.calls for turn in turns),
+        session.errors - sum(turn.errors for turn in turns),
     )
-    session_sums = (session.prompts, session.calls, session.errors)
-    prompts, calls, errors = (
-        max(0, all_ - some) if is_complete else 0 for all_, some in zip(session_sums, turn_sums, strict=True)
-    )
+    prompts, calls, errors = (max(0, count) if is_complete else 0 for count in rest_counts)
     yield CountedPart(
         last if last is not None else session.ended,
         turns[-1].folder if turns else None,
@@ -191,13 +175,8 @@ def split_session(session: SessionTotals, turns: list[CountedTurn]) -> Iterator[
     )
 
 
-def _subtract_tokens(total: Tokens, spent: Tokens) -> Tokens:
-    return Tokens(
-        max(0, total.input - spent.input),
-        max(0, total.output - spent.output),
-        max(0, total.cache_read - spent.cache_read),
-        max(0, total.cache_write - spent.cache_write),
-    )
+def _clamp_tokens(tokens: Tokens) -> Tokens:
+    return Tokens(*(max(0, count) for count in msgspec.structs.astuple(tokens)))
 
 
 def count_changed_sessions(db: sqlite3.Connection) -> None:

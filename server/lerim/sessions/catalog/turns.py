@@ -164,10 +164,8 @@ _UPDATE = f"UPDATE turns SET {' = ?,'.join(_COLUMNS_WRITTEN.split(','))} = ? WHE
 
 def _make_values(turn: Turn, indexed: IndexedTurn, transcript: int, folders: Mapping[str, int]) -> tuple[object, ...]:
     tokens = turn.tokens
-    errors, failed = 0, False
-    for call in turn.tool_calls:
-        errors += call.status == "error"
-        failed = failed or (call.kind == "shell" and (call.status == "error" or bool(call.exit_code)))
+    errors = sum(call.status == "error" for call in turn.tool_calls)
+    failed = any(call.kind == "shell" and (call.status == "error" or call.exit_code) for call in turn.tool_calls)
     return (
         turn.id,
         transcript,

@@ -35,7 +35,11 @@ BACK_OFF_SECONDS = 30.0
 BACK_OFF_CAP_SECONDS = 3600.0
 MODEL_JOB = "model"
 """The kind of job that waits for a model once the rules have read a session, whether or not a model is configured."""
-_IS_RUNNING = "SELECT 1 FROM jobs WHERE id = ? AND state = 'running' AND runs = ?"
+_WAITING_JOBS = (
+    " FROM jobs j JOIN transcripts t ON t.id = j.transcript LEFT JOIN sessions s ON s.transcript = t.id"
+    " LEFT JOIN positions p ON p.transcript = t.id AND p.project = j.project AND p.kind = j.kind"
+    " WHERE j.project = :project AND j.kind = :kind AND j.state IN ('pending', 'failed') AND NOT t.vanished"
+)
 SUMMARY_JOB = "summary"
 """The kind of job that summarizes a session once the rules have read it (`pending_summaries.py`), except for
 subagents'."""
@@ -93,11 +97,7 @@ def claim_job(
     """
     with transaction(db):
         row = db.execute(
-            f"SELECT j.id, p.resume, p.state, j.tries, j.runs, p.redactions, {TRANSCRIPT_COLUMNS}"
-            " FROM jobs j JOIN transcripts t ON t.id = j.transcript"
-            " LEFT JOIN sessions s ON s.transcript = t.id"
-            " LEFT JOIN positions p ON p.transcript = t.id AND p.project = j.project AND p.kind = j.kind"
-            " WHERE j.project = :project AND j.kind = :kind AND j.state IN ('pending', 'failed') AND NOT t.vanished"
+            f"SELECT j.id, p.resume, p.state, j.tries, j.runs, p.redactions, {TRANSCRIPT_COLUMNS}{_WAITING_JOBS}"
             " AND (j.not_before <= :now OR j.claimed < :started)"
             f" AND {OVERLAPS_BOUNDS}"
             " ORDER BY j.interrupted, s.ended DESC, t.mtime_ns DESC, j.id LIMIT 1",
@@ -133,6 +133,7 @@ def finish_job(
     unchanged, and so is its position.
     """
     with transaction(db):
+        _save_position(db, job, resume, state, redactions)
         ended = db.execute(
             "UPDATE jobs SET state = CASE WHEN again OR :later IS NOT NULL THEN 'pending' ELSE 'done' END,"
             " not_before = CASE WHEN again THEN 0 ELSE coalesce(:later, 0) END,"
@@ -141,7 +142,6 @@ def finish_job(
             {"later": None if again_in is None else now + again_in, "id": job.id, "run": job.run},
         )
         if ended.rowcount:
-            _save_position(db, job, resume, state, redactions)
             frictions.keep_frictions(db, job.project, new_frictions)
             facts.keep_facts(db, new_facts, model_turns)
         if ended.rowcount and job.kind == EXTRACT_JOB:
@@ -154,17 +154,17 @@ def finish_job(
 def keep_job_progress(db: sqlite3.Connection, job: QueueJob, resume: bytes, state: bytes, redactions: int) -> None:
     """Saves how far a running job got before it failed. Does nothing if its lock was lost."""
     with transaction(db):
-        if db.execute(_IS_RUNNING, (job.id, job.run)).fetchone():
-            _save_position(db, job, resume, state, redactions)
+        _save_position(db, job, resume, state, redactions)
 
 
 def _save_position(db: sqlite3.Connection, job: QueueJob, resume: bytes, state: bytes, redactions: int) -> None:
+    """Saves how far a job got, if its run still goes on."""
     db.execute(
         "INSERT INTO positions (transcript, project, kind, resume, state, redactions)"
-        " SELECT transcript, project, kind, ?, ?, ? FROM jobs WHERE id = ?"
+        " SELECT transcript, project, kind, ?, ?, ? FROM jobs WHERE id = ? AND state = 'running' AND runs = ?"
         " ON CONFLICT (transcript, project, kind) DO UPDATE"
         " SET resume = excluded.resume, state = excluded.state, redactions = excluded.redactions",
-        (deflate(resume), deflate(state), redactions, job.id),
+        (deflate(resume), deflate(state), redactions, job.id, job.run),
     )
 
 
@@ -209,22 +209,15 @@ def recover_jobs(db: sqlite3.Connection, project: str) -> int:
 
 def count_due_jobs(db: sqlite3.Connection, now: float, project: str, kind: str = EXTRACT_JOB) -> int:
     """Returns how many jobs of a project could be claimed now."""
-    row = db.execute(
-        "SELECT count(*) FROM jobs j JOIN transcripts t ON t.id = j.transcript WHERE j.project = ? AND j.kind = ?"
-        " AND j.state IN ('pending', 'failed') AND NOT t.vanished AND j.not_before <= ?",
-        (project, kind, now),
-    ).fetchone()
-    return int(row[0])
+    parameters = {"project": project, "kind": kind, "now": now}
+    return int(db.execute(f"SELECT count(*){_WAITING_JOBS} AND j.not_before <= :now", parameters).fetchone()[0])
 
 
 def count_unread_bytes(db: sqlite3.Connection, now: float, project: str) -> int:
     """Returns the size of the project's due transcripts that are to be learned from for the first time."""
     row = db.execute(
-        "SELECT coalesce(sum(t.size), 0) FROM jobs j JOIN transcripts t ON t.id = j.transcript"
-        " WHERE j.project = ?1 AND j.kind = ?2 AND j.state IN ('pending', 'failed') AND NOT t.vanished"
-        " AND j.not_before <= ?3 AND NOT EXISTS (SELECT 1 FROM positions p WHERE p.transcript = t.id"
-        " AND p.project = ?1 AND p.kind = ?2)",
-        (project, EXTRACT_JOB, now),
+        f"SELECT coalesce(sum(t.size), 0){_WAITING_JOBS} AND j.not_before <= :now AND p.kind IS NULL",
+        {"project": project, "kind": EXTRACT_JOB, "now": now},
     ).fetchone()
     return int(row[0])
 
@@ -233,9 +226,8 @@ def find_settling_jobs(db: sqlite3.Connection, now: float, project: str) -> tupl
     """Returns how many sessions of a project wait until their last exchange is over, and when the first of them is due,
     in epoch seconds (None if none waits)."""
     row = db.execute(
-        "SELECT count(*), min(j.not_before) FROM jobs j JOIN transcripts t ON t.id = j.transcript"
-        " WHERE j.project = ? AND j.kind = ? AND j.state = 'pending' AND NOT t.vanished AND j.not_before > ?",
-        (project, EXTRACT_JOB, now),
+        f"SELECT count(*), min(j.not_before){_WAITING_JOBS} AND j.state = 'pending' AND j.not_before > :now",
+        {"project": project, "kind": EXTRACT_JOB, "now": now},
     ).fetchone()
     return int(row[0]), row[1]
 
@@ -243,11 +235,7 @@ def find_settling_jobs(db: sqlite3.Connection, now: float, project: str) -> tupl
 def count_passed_over(db: sqlite3.Connection, project: str, since: datetime | None, until: datetime | None) -> int:
     """Returns how many sessions waiting to be learned from `claim_job` skips because of these bounds."""
     row = db.execute(
-        "SELECT count(*) FROM jobs j JOIN transcripts t ON t.id = j.transcript"
-        " LEFT JOIN sessions s ON s.transcript = t.id"
-        " WHERE j.project = :project AND j.kind = :kind AND j.state IN ('pending', 'failed')"
-        f" AND NOT t.vanished AND {IS_MAIN_SESSION}"
-        f" AND NOT coalesce({OVERLAPS_BOUNDS}, 0)",
+        f"SELECT count(*){_WAITING_JOBS} AND {IS_MAIN_SESSION} AND NOT coalesce({OVERLAPS_BOUNDS}, 0)",
         {"project": project, "kind": EXTRACT_JOB, **time_bounds(since, until)},
     ).fetchone()
     return int(row[0])

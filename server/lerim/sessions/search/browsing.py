@@ -6,23 +6,22 @@ Positions count a session's turns from 0 in catalog order; ordinals can have gap
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from lerim.sessions.model import Platform, Role, Tokens, TurnKind
-from lerim.sessions.redacted import redact_text, redact_tools
+from lerim.sessions.redacted import redact_text
 from lerim.sessions.search import search
 from lerim.sessions.search.query import SessionFilters
 from lerim.sessions.tables import (
     IS_MAIN_SESSION,
     PARENT_MISSING,
-    named_rows,
+    map_stored_calls,
     replace_surrogates,
     seconds_to_time,
     session_rows,
-    split_stored_lines,
     to_json_list,
     unpack_turn_text,
 )
@@ -91,15 +90,12 @@ _FROM_LISTED_SESSIONS = (
     "  (SELECT id FROM folders WHERE project IN (SELECT value FROM json_each(:projects)))))"
 )
 _ITEM_COLUMNS = (
-    "t.place, t.session, t.platform, t.parent, t.vanished, t.error, s.title, s.started, s.ended, s.cwds, s.branches,"
-    " s.models, s.turns, s.prompts, s.tool_calls, s.tool_errors, s.denials, s.input, s.output, s.cache_read,"
-    f" s.cache_write, s.cost, t.id AS transcript, {PARENT_MISSING} AS parent_missing,"
+    "t.id, t.place, t.platform, t.session AS session_id, t.parent, t.vanished, t.error, s.title, s.started, s.ended,"
+    " s.cwds, s.branches, s.models, s.turns, s.prompts, s.tool_calls, s.tool_errors, s.denials, s.input, s.output,"
+    f" s.cache_read, s.cache_write, s.cost, {PARENT_MISSING} AS parent_missing,"
     " (SELECT count(DISTINCT touched.file) FROM turns JOIN touched ON touched.turn = turns.id"
     "  WHERE turns.transcript = t.id) AS files"
 )
-
-
-_PLAIN_FIELDS = ("place", "platform", "parent", "turns", "prompts", "tool_calls", "tool_errors", "denials", "cost")
 
 
 def list_days(db: sqlite3.Connection, projects: Sequence[str] | None) -> list[tuple[str, int]]:
@@ -126,8 +122,7 @@ def list_recent_sessions(
         f"SELECT t.place{listed} ORDER BY coalesce(s.ended, s.started) DESC, t.id DESC LIMIT :limit OFFSET :start",
         parameters,
     ).fetchall()
-    found = (find_list_item(db, place) for (place,) in rows)
-    return [one for one in found if one is not None], int(total)
+    return _find_list_items(db, (place for (place,) in rows)), int(total)
 
 
 def find_list_item(db: sqlite3.Connection, place: str) -> SessionListItem | None:
@@ -136,14 +131,18 @@ def find_list_item(db: sqlite3.Connection, place: str) -> SessionListItem | None
         f"SELECT {_ITEM_COLUMNS} FROM transcripts t JOIN sessions s ON s.transcript = t.id WHERE t.place = ?",
         (replace_surrogates(place),),
     )
-    return next((_make_list_item(db, row) for row in named_rows(rows)), None)
+    names = [column[0] for column in rows.description]
+    return next((_make_list_item(db, dict(zip(names, row, strict=True))) for row in rows), None)
+
+
+def _find_list_items(db: sqlite3.Connection, places: Iterable[str]) -> list[SessionListItem]:
+    return [one for place in places if (one := find_list_item(db, place)) is not None]
 
 
 def list_filtered_sessions(db: sqlite3.Connection, filters: SessionFilters, limit: int) -> list[SessionListItem]:
     """Returns the sessions with turns that pass the filters, the most recently ended first; see
     `search.filter_places`."""
-    found = (find_list_item(db, place) for place in search.filter_places(db, filters, limit))
-    return [one for one in found if one is not None]
+    return _find_list_items(db, search.filter_places(db, filters, limit))
 
 
 def find_turn_sessions(db: sqlite3.Connection, turns: Sequence[str]) -> dict[str, SessionListItem]:
@@ -162,8 +161,7 @@ def find_turn_sessions(db: sqlite3.Connection, turns: Sequence[str]) -> dict[str
 
 def find_sessions_by_id(db: sqlite3.Connection, session: str) -> list[SessionListItem]:
     """Returns the session with this id, or else all sessions whose id starts with it."""
-    found = (find_list_item(db, place) for place in session_rows.find_session_places(db, session))
-    return [one for one in found if one is not None]
+    return _find_list_items(db, session_rows.find_session_places(db, session))
 
 
 def locate_turn(db: sqlite3.Connection, turn: str) -> tuple[str, str] | None:
@@ -197,7 +195,9 @@ def read_redacted_turns(db: sqlite3.Connection, place: str, start: int, count: i
     )
     for name, role, kind, time, body in rows:
         text, tools = unpack_turn_text(body)
-        yield RedactedTurn(name, role, kind, seconds_to_time(time), redact_text(text), redact_tools(tools))
+        yield RedactedTurn(
+            name, role, kind, seconds_to_time(time), redact_text(text), map_stored_calls(tools, redact_text)
+        )
 
 
 def find_positions(db: sqlite3.Connection, place: str, words: str) -> Iterator[int]:
@@ -217,24 +217,14 @@ def _select_projects(db: sqlite3.Connection, projects: Sequence[str] | None) -> 
     return {"projects": None if projects is None else to_json_list(projects), "copies": to_json_list(copies)}
 
 
-def _make_list_item(db: sqlite3.Connection, row: Mapping[str, Any]) -> SessionListItem:
-    counts = [row[name] for name in ("input", "output", "cache_read", "cache_write")]
-    fields: dict[str, Any] = {
-        **{name: row[name] for name in _PLAIN_FIELDS},
-        **{name: seconds_to_time(row[name]) for name in ("started", "ended")},
-        **{name: split_stored_lines(row[name]) for name in ("cwds", "branches", "models")},
-    }
-    return SessionListItem(
-        session_id=row["session"],
-        title=redact_text(row["title"]),
-        opening="" if row["title"] else _load_opening(db, row["transcript"]),
-        tokens=None if counts[0] is None else Tokens.from_columns(*counts),
-        files=row["files"],
-        vanished=bool(row["vanished"]),
-        error=row["error"],
-        parent_missing=bool(row["parent_missing"]),
-        **fields,
-    )
+def _make_list_item(db: sqlite3.Connection, row: dict[str, Any]) -> SessionListItem:
+    number, *counts = (row.pop(name) for name in ("id", "input", "output", "cache_read", "cache_write"))
+    row["opening"] = "" if row["title"] else _load_opening(db, number)
+    row["title"] = redact_text(row["title"])
+    row["tokens"] = None if counts[0] is None else Tokens.from_columns(*counts)
+    row |= {name: seconds_to_time(row[name]) for name in ("started", "ended")}
+    row |= {name: tuple(filter(None, row[name].split("\n"))) for name in ("cwds", "branches", "models")}
+    return SessionListItem(**row | {name: bool(row[name]) for name in ("vanished", "parent_missing")})
 
 
 def _load_opening(db: sqlite3.Connection, number: int) -> str:

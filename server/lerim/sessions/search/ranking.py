@@ -109,15 +109,12 @@ def rank_turns(
 def demote_copies(found: Sequence[TurnMatch]) -> list[TurnMatch]:
     """Moves ranked turns that repeat a better one to the end (agents copy sessions under new ids)."""
     first: dict[tuple[str, str], TurnMatch] = {}
-    copies = []
-    for one in found:
-        if (
-            first.setdefault((one.text, one.tools), one) is not one
-            and len(one.text) + len(one.tools) >= COPY_CHARACTERS
-        ):
-            copies.append(one)
-    copy_ids = {id(one) for one in copies}
-    return [*(one for one in found if id(one) not in copy_ids), *copies]
+
+    def is_copy(one: TurnMatch) -> bool:
+        is_first = first.setdefault((one.text, one.tools), one) is one
+        return not is_first and len(one.text) + len(one.tools) >= COPY_CHARACTERS
+
+    return sorted(found, key=is_copy)
 
 
 def rank_sessions(found: Sequence[TurnMatch]) -> list[tuple[TurnMatch, float]]:

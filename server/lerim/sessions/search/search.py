@@ -87,9 +87,17 @@ def filter_places(db: sqlite3.Connection, filters: SessionFilters, limit: int) -
     """Returns the places of the sessions with turns that pass the filters, the most recently ended first.
 
     A session whose turns were all copied from another is judged by its totals. They do not say which turn read a file
-    or failed, so `file` and `failed` exclude it. A subagent's session counts as part of its parent's, if that was read.
+    or failed, so `file` and `failed` exclude it. A subagent's session counts as part of its parent's, if that was read:
+    what a subagent did in a session of the projects finds that session.
     """
     conditions = _make_conditions(db, filters)
+    matching = f"SELECT transcript FROM turns WHERE 1{conditions.where}"
+    is_matching = f"t.id IN ({matching})"
+    if conditions.where != conditions.project_where:
+        is_matching += (
+            f" OR (t.platform, t.session) IN (SELECT platform, parent FROM transcripts WHERE id IN ({matching}))"
+            f" AND t.id IN (SELECT transcript FROM turns WHERE 1{conditions.project_where})"
+        )
     copies: set[int] = set()
     if not filters.file and not filters.failed:
         for project in (None,) if filters.projects is None else filters.projects:
@@ -97,7 +105,7 @@ def filter_places(db: sqlite3.Connection, filters: SessionFilters, limit: int) -
     rows = db.execute(
         "SELECT t.place FROM transcripts t JOIN sessions s ON s.transcript = t.id"
         f" WHERE {IS_MAIN_SESSION} AND s.turns > 0 AND (:agent IS NULL OR t.platform = :agent)"
-        f" AND (t.id IN (SELECT transcript FROM turns WHERE 1{conditions.where})"
+        f" AND ({is_matching}"
         f"  OR t.id IN (SELECT value FROM json_each(:copies)){_COPY_CONDITIONS})"
         " ORDER BY coalesce(s.ended, s.started) DESC, t.id DESC LIMIT :limit",
         {**conditions.values, "copies": to_json_list(sorted(copies)), "limit": limit},

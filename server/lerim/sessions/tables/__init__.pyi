@@ -7,10 +7,8 @@ from . import turn_words as turn_words
 from .column_values import EXTRACT_JOB as EXTRACT_JOB
 from .column_values import OVERLAPS_BOUNDS as OVERLAPS_BOUNDS
 from .column_values import digest_text as digest_text
-from .column_values import named_rows as named_rows
 from .column_values import place_file as place_file
 from .column_values import seconds_to_time as seconds_to_time
-from .column_values import split_stored_lines as split_stored_lines
 from .column_values import time_bounds as time_bounds
 from .column_values import to_json_list as to_json_list
 from .facts import RELATIONS as RELATIONS

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -35,18 +33,6 @@ def seconds_to_time(seconds: float | None) -> datetime | None:
 def time_bounds(since: datetime | None, until: datetime | None) -> dict[str, float | None]:
     """Returns the parameters `since` and `until` of a statement, in epoch seconds."""
     return {"since": since.timestamp() if since else None, "until": until.timestamp() if until else None}
-
-
-def named_rows(rows: sqlite3.Cursor) -> Iterator[dict[str, Any]]:
-    """Yields rows by the names of their columns."""
-    names = [column[0] for column in rows.description]
-    for row in rows:
-        yield dict(zip(names, row, strict=True))
-
-
-def split_stored_lines(text: str) -> tuple[str, ...]:
-    """Splits names that are stored one per line."""
-    return tuple(text.split("\n")) if text else ()
 
 
 def digest_text(text: str) -> int:

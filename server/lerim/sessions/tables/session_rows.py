@@ -45,15 +45,15 @@ def load_generation(db: sqlite3.Connection, place: str) -> int:
     return int(row[0]) if row else 0
 
 
-def enter_transcript(db: sqlite3.Connection, transcript: Transcript, since: int | None = None) -> int | None:
-    """Returns the transcript's row, inserting it if it is new; call it inside a transaction. With `since`, returns None
-    if the generation is no longer that (another process wrote), and else increases it by one."""
+def enter_transcript(db: sqlite3.Connection, transcript: Transcript, since: int) -> int | None:
+    """Returns the transcript's row, inserting it if it is new, and increases its generation by one; call it inside a
+    transaction. Returns None if the generation is no longer `since` (another process wrote)."""
     place = replace_surrogates(transcript.place)
     row = db.execute("SELECT id, generation FROM transcripts WHERE place = ?", (place,)).fetchone()
     if row is None:
         inserted = db.execute(
             "INSERT INTO transcripts (place, platform, session, parent, within, cwd, generation)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            " VALUES (?, ?, ?, ?, ?, ?, 1)",
             (
                 place,
                 transcript.platform,
@@ -61,13 +61,10 @@ def enter_transcript(db: sqlite3.Connection, transcript: Transcript, since: int 
                 replace_surrogates(transcript.parent),
                 replace_surrogates(transcript.store_key),
                 replace_surrogates(transcript.cwd),
-                since is not None,
             ),
         )
         return inserted.lastrowid
     row_id, generation = row
-    if since is None:
-        return int(row_id)
     if since != generation:
         return None
     db.execute("UPDATE transcripts SET generation = generation + 1 WHERE id = ?", (row_id,))

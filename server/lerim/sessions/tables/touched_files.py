@@ -11,17 +11,11 @@ from lerim.sessions.tables.turn_text import replace_surrogates
 
 MOST_TURN_PATHS = 200
 """The most paths kept per turn; a tool call that names more is a listing."""
-NO_PATHS: frozenset[str] = frozenset()
 
 
 def list_touched_paths(turn: Turn) -> frozenset[str]:
     """Returns the files a turn's tool calls name, with forward slashes."""
-    found: set[str] = set()
-    for call in turn.tool_calls:
-        found.update(call.paths)
-        found.update(edit.path for edit in call.edits)
-    if not found:
-        return NO_PATHS
+    found = {path for call in turn.tool_calls for path in (*call.paths, *(edit.path for edit in call.edits))}
     return frozenset(_normalize_path(path) for path in sorted(found)[:MOST_TURN_PATHS] if path.strip())
 
 

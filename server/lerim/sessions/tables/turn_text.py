@@ -19,6 +19,7 @@ LEAST_PACKED_CHARACTERS = 400
 DEFLATE_WINDOW = -12
 """Deflate with a 4 kB window and no header: clearing the usual 32 kB takes longer than packing a turn."""
 
+_QUESTION_ENDS = "?？:： \n"
 _IDEOGRAPH = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f])")
 _BYTES_WITHOUT_IDEOGRAPHS = bytes(range(0xE3))
 """Every byte that does not start a character from U+3000 on in UTF-8. Checking for other bytes is much faster than the
@@ -174,7 +175,7 @@ def _render_call(call: ToolCall) -> str:
 
 
 def _list_call_lines(call: ToolCall) -> list[str]:
-    if call.name == OWN_COMMAND and not call.id:  # the command is the turn's text
+    if call.name == OWN_COMMAND and call.kind == "shell":  # the command is the turn's text
         return [call.output] if call.output else []
     lines: list[str] = []
     command = _cut_text(call.command, COMMAND_CHARACTERS)
@@ -187,9 +188,9 @@ def _list_call_lines(call: ToolCall) -> list[str]:
         lines.append(_cut_text(call.description, COMMAND_CHARACTERS))
     if command and not shell:
         lines.append(command)
-    for answer in call.answers:
-        question, reply = (" ".join(text.split()) for text in (answer.question, answer.answer))  # a line for each
-        lines.append(f"{question} [{' | '.join(answer.options)}] {reply}")
+    for answer in call.answers:  # each on one line, in the form that `StoredCall.answers` reads
+        line = f"{answer.question.rstrip(_QUESTION_ENDS)}? [{' | '.join(answer.options)}] {answer.answer}"
+        lines.append(" ".join(line.split()))
     if call.plan:
         lines.append(call.plan)
     if call.output and call.status == "error":
