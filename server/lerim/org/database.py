@@ -13,6 +13,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from lerim.errors import OrgError
+from lerim.patterns import compile_later
 
 SCHEMA = "lerim"
 """The PostgreSQL schema that holds everything of ours, and Procrastinate's tables."""
@@ -31,6 +32,7 @@ OLDER_SCHEMA = (
 """What the database says if it was not set up for this version."""
 
 Returned = TypeVar("Returned")
+_ESCAPED_NUL = compile_later(r"(?<!\\)((?:\\\\){0,1000})\\u0000")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +163,16 @@ def keep_trying(act: Callable[[], Returned]) -> Returned:
             if time.monotonic() > end or not isinstance(error.__cause__, psycopg.OperationalError):
                 raise
             time.sleep(0.5)
+
+
+def make_storable(text: str) -> str:
+    """Return a text without what PostgreSQL does not store."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+def make_storable_json(text: str) -> str:
+    """Return JSON without the escaped characters that PostgreSQL does not store in a `jsonb`."""
+    return _ESCAPED_NUL.sub(lambda found: found[1], text)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,10 +11,11 @@ from datetime import timedelta
 
 import pytest
 
-from chat_server import Chat, fails, finds
+from chat_server import Asked, Chat, Handler, fails, finds, marked, says
 from lerim.errors import TooDearError
 from lerim.models import NO_USAGE, Reservation, Usage
 from lerim.org import FleetBudget, FleetBusyError, Limits, TeamDatabase, Worker, set_limits
+from lerim.org.database import make_storable_json
 from lerim.org.workers.local_extractor import LocalExtractor
 from lerim.org.workers.results import Extraction
 from model_desk import CENTS, model, paid, story
@@ -57,6 +59,28 @@ def test_an_answer_is_stored_before_its_job_is_done_and_never_paid_twice(
     assert organisation.candidates() == found
     assert len(busy_then_answering.asked) == 3
     assert organisation.status()["today_usd"] < 1  # it counts as such a call costs on average
+
+
+def test_an_answer_with_characters_that_no_database_stores_is_paid_once(
+    organisation: Organisation, database: TeamDatabase
+) -> None:
+    story(organisation.desk, "s1")
+    odd = {**CENTS, "title": f"{CENTS['title']}\0", "body": "It was \0 agreed."}
+
+    def answers(handler: Handler, asked: Asked) -> None:
+        says(f"\0{marked([odd])}")(handler, asked)
+
+    with model(organisation.desk, answers) as server:
+        organisation.send()
+        Worker(database, os.environ, until_done=True).run()
+        assert organisation.status()["states"] == {"done": 1}
+        assert len(server.asked) == 1
+    assert any(title.startswith(CENTS["title"]) for _, title, _, _ in organisation.candidates())
+
+
+def test_only_escaped_nul_characters_are_taken_out_of_json() -> None:
+    text = 'a\0b "\\u0000" \\\0 c:\\\\u0000'
+    assert json.loads(make_storable_json(json.dumps(text))) == text.replace("\0", "")
 
 
 def test_a_session_is_sent_only_to_the_model_it_was_queued_for_as_long_as_that_is_chosen(

@@ -11,6 +11,7 @@ import msgspec
 
 from lerim.extraction import Candidate
 from lerim.jobs import ReadingScope, SessionToExtract, extract_session
+from lerim.org.database import make_storable_json
 from lerim.project import FolderOwners, Project
 from lerim.sessions import Transcript
 
@@ -56,4 +57,4 @@ def order_candidates(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 def encode_candidate(candidate: Candidate) -> str:
     """Return a candidate as the JSON that the database holds. Its text is redacted already."""
-    return msgspec.json.encode(candidate).decode()
+    return make_storable_json(msgspec.json.encode(candidate).decode())

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import msgspec
 
 from lerim.models import Engine, Model, faults, lm15
-from lerim.org.database import keep_trying
+from lerim.org.database import keep_trying, make_storable
 from lerim.org.paying.fleet import FleetBudget, FleetBusyError
 from lerim.redaction import redact_secrets
 
@@ -54,7 +54,10 @@ class PaidAnswers:
             raise FleetBusyError(at, f"{faults.describe_error(error)}.", is_fault=is_fault) from error
         usage = response.usage
         answer = _Answer(
-            redact_secrets(response.text or "").text, response.finish_reason, usage.input_tokens, usage.output_tokens
+            make_storable(redact_secrets(response.text or "").text),
+            response.finish_reason,
+            usage.input_tokens,
+            usage.output_tokens,
         )
         values = (self.budget.database.team, digest, self.model.label, msgspec.json.encode(answer).decode())
         keep_trying(

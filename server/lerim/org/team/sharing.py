@@ -17,7 +17,7 @@ from lerim.memory import (
     status_of,
     with_current_status,
 )
-from lerim.org.database import TeamDatabase
+from lerim.org.database import TeamDatabase, make_storable
 from lerim.org.machine import name_project
 from lerim.org.team.meaning import store_vectors
 from lerim.org.team.reviewers import assign_reviewers
@@ -90,7 +90,7 @@ def share_memories(
         ).rowcount
         connection.cursor().executemany(_SAVE.encode(), rows)
         records = [one.record for one in committed]
-        sources, titles = [_clean(one.source) for one in records], [_clean(one.title) for one in records]
+        sources, titles = [make_storable(one.source) for one in records], [make_storable(one.title) for one in records]
         values = {"team": database.team, "project": name, "sources": sources, "titles": titles}
         connection.execute(_ACCEPT.encode(), values)
     assign_reviewers(database, project)
@@ -129,10 +129,5 @@ def _make_row(
     kind = record.kind if record.primitive == "learning" and record.kind else record.primitive
     added = additions.get(stored.path.relative_to(project.root).as_posix())
     texts = (record.id, kind, record.title, record.body, "\n".join(record.references))
-    approval = (added.commit, _clean(added.author), added.time) if added else ("", "", None)
-    return (team, name_project(project), *map(_clean, texts), commit, *approval)
-
-
-def _clean(text: str) -> str:
-    """Return a text without what PostgreSQL does not store."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode()
+    approval = (added.commit, make_storable(added.author), added.time) if added else ("", "", None)
+    return (team, name_project(project), *map(make_storable, texts), commit, *approval)

@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
@@ -72,12 +73,10 @@ def serve_extractions(pipe: Connection, database: TeamDatabase, environ: Mapping
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the worker, which lets its jobs end
     threading.Thread(target=_die_with_parent, daemon=True).start()
     extractor = LocalExtractor(database, environ, copies)
-    while True:
-        try:
+    with suppress(EOFError, ConnectionError):  # the worker has ended
+        while True:
             extraction: Extraction = pipe.recv()
-        except EOFError:
-            return
-        pipe.send(extractor.extract(extraction))
+            pipe.send(extractor.extract(extraction))
 
 
 def _die_with_parent() -> None:
