@@ -178,6 +178,7 @@ def test_an_inner_repository_that_may_not_be_read_is_not_the_outer_one_s(repo, h
         ("me:secret@example.com:a/b.git", "me@example.com:a/b.git"),
         ("../beside", "../beside"),
         ("C:\\work\\a.git", "C:\\work\\a.git"),
+        ("C:\\work\\a\\", "C:\\work\\a\\"),
         ("https://[broken", ""),
     ],
 )

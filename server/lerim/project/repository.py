@@ -19,6 +19,7 @@ MOST_POINTER_BYTES = 4096
 MOST_CONFIG_BYTES = 1_000_000
 
 _SECTION_HEADER = re.compile(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
+_CONTINUATION = re.compile(r"(\\\\)|\\\n")  # a backslash at the end of a line, unless another one escapes it
 WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 _SCP_ADDRESS = re.compile(r"^(?:([^@/\s]+)@)?([^:/\s]+):(?!//)(.+)$")
 
@@ -177,7 +178,7 @@ def parse_config(text: str) -> GitConfig:
     """Parses git's config syntax leniently: a line that is not understood is skipped; the last of equal keys wins."""
     found: GitConfig = {}
     section, subsection = "", ""
-    for raw in text.replace("\r\n", "\n").replace("\\\n", "").split("\n"):
+    for raw in _CONTINUATION.sub(r"\1", text.replace("\r\n", "\n")).split("\n"):
         line = raw.strip()
         header = _SECTION_HEADER.match(line)
         if header:
