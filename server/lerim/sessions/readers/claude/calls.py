@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -62,18 +61,6 @@ class _Outcome(msgspec.Struct, rename="camel", gc=False):
 _NO_OUTCOME = _Outcome()
 
 
-class ClaudeToolResult(NamedTuple):
-    """How a tool call ended, according to the result block alone."""
-
-    status: ToolStatus
-    text: str
-    feedback: str
-
-
-SUCCESSFUL_RESULT = ClaudeToolResult("ok", "", "")
-"""The result of a successful tool call whose output was not read."""
-
-
 def parse_claude_call(block: ClaudeBlock, *, brief: bool = False) -> ToolCall:
     """Parses a `tool_use` block into a tool call without a result; `brief` leaves out text it writes to files."""
     return _TOOLS.build_call(block.id, block.name, parse_fields(block.input), brief=brief)
@@ -95,82 +82,69 @@ _EXIT_CODE = re.compile(r"Exit code (-?\d{1,10})\b")
 _APPROVED_PLAN = "## Approved Plan"
 _REJECTED_PLAN = "\n\nRejected plan:"
 
-
+_MCP_START = "mcp__"
+"""The beginning of the names of tools of MCP servers: the server words the whole result."""
 _DENIED_BY_PERSON = "user-rejected"
 _OWN_RESULTS: frozenset[ToolKind] = frozenset({"edit", "write", "plan", "ask"})
 """Built-in tools whose results Claude Code words itself, without output of a command or text of a page."""
 
 
-def parse_claude_result(record: ClaudeRecord, block: ClaudeBlock) -> ClaudeToolResult:
-    """Parses a `tool_result` block. `feedback` of a denied call may be the person's words; `close_claude_call` decides
-    that once the call is known."""
+def parse_claude_result(record: ClaudeRecord, block: ClaudeBlock) -> tuple[ToolStatus, str]:
+    """Returns how a tool call ended, according to its `tool_result` block alone, and the text of that block."""
     text = _content_text(block.content)
     head = text[:200].lstrip()
     kind = record.tool_denial_kind or ""
     is_unclear = bool(block.is_error) and not kind
     if kind in ("interrupted", "cancelled") or (is_unclear and head.startswith(_INTERRUPTED_STARTS)):
-        return ClaudeToolResult("interrupted", text, _parse_feedback(record, text))
+        return "interrupted", text
     if kind or (is_unclear and head.startswith(_DENIED_STARTS)):
-        return ClaudeToolResult("denied", text, _parse_feedback(record, text))
-    return ClaudeToolResult("error" if block.is_error else "ok", text, "")
+        return "denied", text
+    return "error" if block.is_error else "ok", text
 
 
-def _parse_feedback(record: ClaudeRecord, text: str) -> str:
-    if record.user_feedback:
-        return without_nul(record.user_feedback).strip()
-    own_part = text.partition(_REJECTED_PLAN)[0]  # the plan after it is the agent's
-    match = _FEEDBACK.search(own_part[:2000])
-    return own_part[match.end() :].partition(_FEEDBACK_END)[0].strip() if match else ""
-
-
-def _parse_approval_remark(record: ClaudeRecord) -> str:
-    """Returns what the person said when approving a plan: in a field of the record, or in a text beside the result."""
-    if record.user_feedback:
-        return without_nul(record.user_feedback).strip()
-    remark = parse_text_beside_result(record.message.content) if record.message else None
-    return remark.text if remark is not None and remark.kind == "prompt" else ""
-
-
-def close_claude_call(call: ToolCall, result: ClaudeToolResult, record: ClaudeRecord, results_folder: Path) -> ToolCall:
-    """Adds its result to `call`; outputs that are too long for the transcript are files in `results_folder`."""
-    if result is SUCCESSFUL_RESULT:
-        return replace(call, status="ok")
-    status, text, feedback = result
+def close_claude_call(
+    call: ToolCall, status: ToolStatus, text: str, record: ClaudeRecord, results_folder: Path
+) -> ToolCall:
+    """Adds the result in a record to `call`; outputs that are too long for the transcript are files in
+    `results_folder`."""
+    feedback = _find_feedback(call, status, text, record)
     outcome = decode_leniently(record.tool_use_result, _Outcome) if _needs_outcome(call, record) else _NO_OUTCOME
     if outcome.interrupted and (status == "ok" or (status == "error" and call.kind == "shell")):
         status = "interrupted"
     shown, omitted = _read_output(text, outcome, results_folder) if text.startswith(_SPILLED_START) else keep_ends(text)
-    is_proven = _is_feedback_proven(call, record)
-    if _is_mcp_call(call):
-        feedback, status = "", status if record.tool_denial_kind or status != "denied" else "error"
+    if status == "denied" and call.name.startswith(_MCP_START) and not record.tool_denial_kind:
+        status = "error"
     return replace(
         call,
         status=status,
         output=shown,
         output_cut=omitted,
         exit_code=_find_exit_code(call, status, text, outcome),
-        feedback=(feedback if is_proven else "")
-        or (_parse_approval_remark(record) if call.kind == "plan" and status == "ok" else ""),
+        feedback=feedback,
         answers=_parse_answers(call.answers, outcome, text) if call.answers and status == "ok" else call.answers,
         plan=_approved_plan(call, outcome, text) if call.kind == "plan" else call.plan,
     )
 
 
-def _is_mcp_call(call: ToolCall) -> bool:
-    """Checks whether an MCP server answers the call, in which case the server wrote the whole result."""
-    return call.name.startswith("mcp__")
-
-
-def _is_feedback_proven(call: ToolCall, record: ClaudeRecord) -> bool:
-    """Checks whether the record itself, and not only the text of the result, shows that the feedback is the person's.
+def _find_feedback(call: ToolCall, status: ToolStatus, text: str, record: ClaudeRecord) -> str:
+    """Returns what the person said when they refused the call or approved a plan, if the record itself shows that it is
+    theirs, and not only the text of the result.
 
     Claude Code has written `toolDenialKind` and `userFeedback` since 2.1.205. Before that, only tools whose results it
     words itself are reliable: the result of a command, a page or a server may begin with any text.
     """
-    if _is_mcp_call(call):
-        return False
-    by_field = record.tool_denial_kind == _DENIED_BY_PERSON or bool(record.user_feedback)
-    return by_field or (call.kind in _OWN_RESULTS and not record.tool_denial_kind)
+    said = without_nul(record.user_feedback).strip()
+    if status == "ok" and call.kind == "plan":
+        beside = parse_text_beside_result(record.message.content) if record.message and not said else None
+        return beside.text if beside is not None and beside.kind == "prompt" else said
+    if status not in ("denied", "interrupted") or call.name.startswith(_MCP_START):
+        return ""
+    kind = record.tool_denial_kind
+    if said or not (kind == _DENIED_BY_PERSON or (call.kind in _OWN_RESULTS and not kind)):
+        return said
+    own_part = text.partition(_REJECTED_PLAN)[0]  # the plan after it is the agent's
+    match = _FEEDBACK.search(own_part[:2000])
+    return own_part[match.end() :].partition(_FEEDBACK_END)[0].strip() if match else ""
 
 
 def _needs_outcome(call: ToolCall, record: ClaudeRecord) -> bool:

@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import partial
 
-from lerim.sessions.model import Role, Session, Transcript, TurnKind
-from lerim.sessions.readers.claude.calls import (
-    SUCCESSFUL_RESULT,
-    close_claude_call,
-    parse_claude_call,
-    parse_claude_result,
-)
+from msgspec.structs import replace
+
+from lerim.sessions.model import Role, Session, ToolCall, ToolStatus, Transcript, TurnKind
+from lerim.sessions.readers.claude.calls import close_claude_call, parse_claude_call, parse_claude_result
 from lerim.sessions.readers.claude.files import probe_folder, results_folder, scan_root
 from lerim.sessions.readers.claude.human import (
     command_key,
@@ -133,14 +131,14 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally]):
         tally, message = self._tally, record.message
         results = [one for one in list_blocks(message.content) if one.type == "tool_result"] if message else []
         for block in results:
-            result = (
-                SUCCESSFUL_RESULT
-                if self._brief and self._is_result_unused(record, block)
-                else parse_claude_result(record, block)
-            )
-            close = partial(close_claude_call, result=result, record=record, results_folder=self._results_folder)
+            close: Callable[[ToolCall], ToolCall] = partial(replace, status="ok")
+            status: ToolStatus = "ok"
+            if not (self._brief and self._is_result_unused(record, block)):
+                status, text = parse_claude_result(record, block)
+                folder = self._results_folder
+                close = partial(close_claude_call, status=status, text=text, record=record, results_folder=folder)
             call = self._drafts.update_call(block.tool_use_id or "", self._line_offset, close)
-            is_denied = (result.status if call is None else call.status) == "denied"
+            is_denied = (status if call is None else call.status) == "denied"
             tally.denials += is_denied
             tally.tool_errors += bool(block.is_error) and not is_denied
         if is_interruption(record):
