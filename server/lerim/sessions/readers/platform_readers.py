@@ -87,11 +87,10 @@ def find_sessions(platform: Platform, root: Path, folders: Sequence[str]) -> Sto
             contents = PLATFORM_READERS[platform].scan_root(root, folders)
             return replace(contents, transcripts=_clear_unreal_folders(contents.transcripts))
     except LerimError as error:
-        cause = error.__cause__
-        if isinstance(cause, OSError):
-            what = f"This store cannot be read: {error_reason(cause)}"
-            return StoreContents(problems=[Problem("unreadable", str(root), what)])
-        return StoreContents(problems=[error.problem(str(root))])
+        problem = error.problem(str(root))
+        if isinstance(cause := error.__cause__, OSError):
+            problem = Problem("unreadable", str(root), f"This store cannot be read: {error_reason(cause)}")
+        return StoreContents(problems=[problem])
 
 
 def list_sessions(database: Database, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:

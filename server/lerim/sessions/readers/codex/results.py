@@ -72,11 +72,11 @@ class CodexResults:
         self._drafts.update_call(call_id, offset, lambda one: self._close_call(one, output))
         return counted[0] + own[0], counted[1] + own[1]
 
-    def note_exit_code(self, payload: CodexPayload, offset: int) -> None:
-        """Notes the exit code of a command, according to an event, in case the result does not contain it."""
-        code = payload.exit_code
-        if code is not None and abs(code) < 1 << 32:
-            self._note_code(payload, code, offset)
+    def note_code(self, call_id: str | None, code: int | None, offset: int) -> None:
+        """Notes the exit code of a call, according to an event, in case the result does not contain it."""
+        call = self._drafts.find_call(without_nul(call_id), offset)
+        if code is not None and abs(code) < 1 << 32 and call is not None and call.status == "pending":
+            self._drafts.update_call(call.id, offset, lambda one: replace(one, exit_code=code))
 
     def note_mcp_end(self, payload: CodexPayload, offset: int) -> bool:
         """Notes whether an MCP tool call failed, according to an event. Returns whether the person refused the call, in
@@ -84,26 +84,21 @@ class CodexResults:
         result = parse_fields(payload.result)
         ended, fault = result.get("Ok"), result.get("Err")
         if isinstance(ended, dict) and (ended.get("isError") is True or ended.get("is_error") is True):
-            self._note_code(payload, 1, offset)
+            self.note_code(payload.call_id, 1, offset)
         if not isinstance(fault, str):
             return False
         if not fault.startswith("user rejected"):
-            self._note_code(payload, 1, offset)
+            self.note_code(payload.call_id, 1, offset)
             return False
         self._drafts.update_call(
             without_nul(payload.call_id), offset, lambda one: close_call(one, "denied", without_nul(fault), brief=False)
         )
         return True
 
-    def _note_code(self, payload: CodexPayload, code: int, offset: int) -> None:
-        call = self._drafts.find_call(without_nul(payload.call_id), offset)
-        if call is not None and call.status == "pending":
-            self._drafts.update_call(call.id, offset, lambda one: replace(one, exit_code=code))
-
     def note_patch(self, payload: CodexPayload, offset: int) -> None:
         """Notes the full paths of the files that a patch changed, and whether it failed, according to an event."""
         if payload.success is False:
-            self._note_code(payload, 1, offset)
+            self.note_code(payload.call_id, 1, offset)
         full_paths = [without_nul(path)[:4096] for path in list(parse_fields(payload.changes))[:200]]
         if full_paths:
             self._drafts.update_call(

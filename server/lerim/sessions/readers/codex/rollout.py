@@ -10,8 +10,6 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
 from lerim.sessions.model import NO_TOKENS, Session, Transcript
 from lerim.sessions.readers.codex.calls import CALLS, OUTPUTS, parse_codex_call
 from lerim.sessions.readers.codex.files import load_thread_name, parse_rollout_time
@@ -271,8 +269,7 @@ class CodexReading(LineReading[CodexRecord, CodexTally]):
         elif item.type == "AgentMessage":
             self._add_answer_text("event", "".join(content_texts(item.content)), "")
         elif item.status == "failed":
-            failed = replace(item, call_id=item.id, exit_code=item.exit_code or 1)
-            self._results.note_exit_code(failed, self._line_offset)
+            self._results.note_code(item.id, item.exit_code or 1, self._line_offset)
 
     # --- turns ---------------------------------------------------------------------------------------------------
 
@@ -320,8 +317,8 @@ _HANDLERS: dict[str, Callable[[CodexReading, CodexPayload], None]] = {
     "turn_context": CodexReading._read_context,
     "task_started": CodexReading._read_context,
     "turn_started": CodexReading._read_context,
-    "exec_command_end": lambda self, payload: self._results.note_exit_code(payload, self._line_offset),
-    "patch_apply_end": lambda self, payload: self._results.note_patch(payload, self._line_offset),
+    "exec_command_end": lambda self, end: self._results.note_code(end.call_id, end.exit_code, self._line_offset),
+    "patch_apply_end": lambda self, end: self._results.note_patch(end, self._line_offset),
     "mcp_tool_call_end": CodexReading._note_mcp_end,
     "turn_aborted": lambda self, _: self._drafts.interrupt_calls(self._line_offset),
     "task_complete": CodexReading._end_task,

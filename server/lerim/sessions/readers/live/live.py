@@ -159,32 +159,23 @@ def _read_without_wal(path: Path, work: Callable[[sqlite3.Connection], Found], p
 
 
 def _read_in_place(path: Path, work: Callable[[sqlite3.Connection], Found], before: DatabaseState) -> Found:
+    has_wal = bool(before.wal_log.used)
     if before.journal_log.used:  # it has to be rolled back, or belongs to a running transaction
         raise _ChangedMeanwhile
-    if before.wal_log.used:
-        return _read_with_wal(path, work, before)
-    if is_recent_write(before.file[1]) or (before.broken_suffixes and is_recent_write(before.wal[1])):
+    is_recent = is_recent_write(before.file[1]) or (before.broken_suffixes and is_recent_write(before.wal[1]))
+    if is_recent and not has_wal:
         raise _ChangedMeanwhile
     try:
-        with _open_connection(path, "mode=ro&immutable=1") as db:
+        with _open_connection(path, "mode=ro&readonly_shm=1" if has_wal else "mode=ro&immutable=1") as db:
             found = work(db)
-    except SQLITE_FAULTS:
-        if read_state(path) != before:
-            raise _ChangedMeanwhile from None
-        raise
-    if read_state(path) != before:
-        raise _ChangedMeanwhile
-    return found
-
-
-def _read_with_wal(path: Path, work: Callable[[sqlite3.Connection], Found], before: DatabaseState) -> Found:
-    try:
-        with _open_connection(path, "mode=ro&readonly_shm=1") as db:
-            return work(db)
     except SQLITE_FAULTS as error:
-        if _primary_code(error) in _UNREADABLE_WAL_CODES or read_state(path) != before:
+        is_unreadable = has_wal and _primary_code(error) in _UNREADABLE_WAL_CODES
+        if is_unreadable or read_state(path) != before:
             raise _ChangedMeanwhile from error
         raise
+    if not has_wal and read_state(path) != before:
+        raise _ChangedMeanwhile
+    return found
 
 
 _UNREADABLE_WAL_CODES = (
