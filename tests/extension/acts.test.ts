@@ -51,7 +51,10 @@ test("where quotes are kept is changed by a command, which shows the answer give
   await chooseWhereQuotesGo(context);
   await chooseWhereQuotesGo(context);
   expect(shown.lists[0]?.items.map(({ label, description }) => [label, description])).toEqual([["Share quotes in git", "current"], ["Keep quotes on this machine", ""]]);
-  expect(context.params(protocol.reviewQuotes)).toEqual([{ root }, { root, quotes: "local" }, { root }]);
+  context.answer(protocol.reviewQuotes, () => ({ quotes: "local" }));
+  await chooseWhereQuotesGo(context);
+  expect(shown.lists.at(-1)?.items[0]).toMatchObject({ label: "Keep quotes on this machine", description: "current" }); // Enter changes nothing
+  expect(context.params(protocol.reviewQuotes)).toEqual([{ root }, { root, quotes: "local" }, { root }, { root }]);
   expect(shown.messages.map(({ text }) => text)).toEqual([expect.stringContaining("kept on this machine")]);
 });
 
@@ -114,6 +117,7 @@ test("a question becomes a decision under the words the person gives, a memory a
   answers.picks.push("pitfall");
   await changeKind(context, "h1");
   expect(shown.lists[0]?.items.map(({ label }) => label)).not.toContain("$(law) decision");
+  expect(shown.lists[0]?.items.map(({ description }) => description)).toContain("A pitfall is a learning about what to avoid.");
   expect(acted()).toEqual([{ id: "h1", action: "promote", title: "We use uv" }, { id: "h1", action: "kind", primitive: "learning", kind: "pitfall" }]);
 });
 

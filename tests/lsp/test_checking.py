@@ -176,6 +176,7 @@ async def test_the_actions_on_a_memory_are_commands_with_its_handle(editor: Edit
     assert [name for name, _ in commands] == [
         core.VERIFY_MEMORY,
         core.ARCHIVE_MEMORY,
+        memories.CHANGE_KIND,
         memories.GLOBALIZE_MEMORY,
         memories.MOVE_MEMORY,
     ]

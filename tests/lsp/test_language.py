@@ -14,7 +14,8 @@ from pygls.exceptions import JsonRpcException  # noqa: TID251
 from claude_lines import encoded, prompt, reply
 from claude_lines import text as said
 from isolation import isolate
-from lerim.memory import Quotes
+from lerim.lsp.features.language.key_hovers import KEY_HELP
+from lerim.memory import Quotes, record
 from lerim.paths import Home
 from lerim.project import locate_project
 from terminal import answer as cli
@@ -195,6 +196,32 @@ async def test_keys_kinds_tags_ids_paths_and_symbols_are_completed(editor: Edito
         assert await typed.labels("kind: ") == ["insight", "procedure", "friction", "pitfall", "preference"]
 
 
+async def test_every_key_of_a_memory_file_is_explained() -> None:
+    inner = {f"evidence.{key}" for key in ("quote", "turn", "who")}
+    assert set(KEY_HELP) == {*record.HEADER_KEYS, *inner}
+
+
+async def test_a_hover_on_an_empty_quote_shows_the_quote_and_where_it_is_kept(editor: Editor) -> None:
+    path = memory(editor)
+    home = Home(editor.home / ".lerim")
+    project = locate_project(editor.repo, home)
+    assert project is not None
+    quotes = Quotes(home.project(project.key))
+    whole = path.read_text("utf-8")
+    [evidence] = RECORD.evidence
+    quotes.folder.mkdir(parents=True)
+    file = quotes.path_for(RECORD.id)
+    file.write_text(quotes.text_with_quotes(RECORD.id, [evidence]))
+    with show(editor, path, whole.replace(evidence.quote, '""')) as kept:
+        path.write_text(kept.text)
+        hover = await kept.hover('quote: ""')
+        assert "keep load small please" in hover and f"{RECORD.id}".replace("-", r"\-") in hover
+        file.unlink()
+        assert (await kept.hover('quote: ""')).endswith("It is not on this machine.")
+    path.write_text(whole)
+    quotes.folder.rmdir()
+
+
 async def test_a_hover_shows_a_memory_a_path_and_a_symbol_and_never_html(editor: Editor) -> None:
     with show(editor, memory(editor)) as decision, show(editor, memory(editor, PITFALL, "learnings")) as pitfall:
         linked = await decision.hover(PITFALL)
@@ -205,7 +232,10 @@ async def test_a_hover_shows_a_memory_a_path_and_a_symbol_and_never_html(editor:
         assert "does not exist" in await pitfall.hover("src/gone.py")
         assert "line 6" in await pitfall.hover("Store.save")
         assert "There is no memory" in await pitfall.hover("20200101-nowhere")
-        assert await pitfall.hover("../../etc/passwd") == ""
+        assert (await pitfall.hover("../../etc/passwd")).startswith("The files that the memory is about")
+        assert (await pitfall.hover("kind: ")).startswith("The kind of a learning: insight, procedure")
+        assert "from 0 to 1" in await decision.hover("confidence") and "from 0 to 1" in await decision.hover("0.9")
+        assert (await decision.hover("who: user")).startswith("Who said it")
 
 
 async def test_a_definition_is_a_memory_a_file_or_the_line_of_a_symbol_and_never_outside(editor: Editor) -> None:

@@ -6,7 +6,7 @@ import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
 import { activeMemories, type EligibleMemories, openFile, pickMemory } from "./memories";
 import { escapeLinks } from "../text/modelwording";
-import { iconOf, kindOf } from "../text/wording";
+import { iconOf, kindHelp, kindOf } from "../text/wording";
 
 type Requester = Pick<Context, "request">;
 type MemoryAction = Omit<protocol.MemoryActParams, "id">;
@@ -82,7 +82,7 @@ export async function changeKind(context: Requester, handle: string | undefined)
   if (memory === undefined) return;
   const items = kinds
     .filter((kind) => kindOf(kind) !== kindOf(memory))
-    .map((kind) => ({ label: `${iconOf(kind)} ${kindOf(kind)}`, description: kind.kind === null ? "" : kind.primitive, action: kind }));
+    .map((kind) => ({ label: `${iconOf(kind)} ${kindOf(kind)}`, description: kindHelp(kindOf(kind)), action: kind }));
   const picked = await vscode.window.showQuickPick(items, { placeHolder: `“${memory.title}” is a ${kindOf(memory)}. Choose its kind` });
   if (picked === undefined) return;
   const { primitive, kind } = picked.action;

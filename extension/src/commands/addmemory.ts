@@ -63,7 +63,7 @@ async function addMemory(context: Pick<Context, "request">, root: string, draft:
     validateInput: (now) => (now.trim() === "" ? "A memory needs a title." : undefined),
   });
   if (title === undefined) return;
-  const body = await vscode.window.showInputBox({ title: "Why?", prompt: "The reason. Press Enter to leave it out", value: draft.body.replaceAll("\n", " "), ignoreFocusOut: true });
+  const body = await vscode.window.showInputBox({ title: picked.memoryKind === "question" ? "What is known so far?" : "Why?", prompt: "This can stay empty.", value: draft.body.replaceAll("\n", " "), ignoreFocusOut: true });
   if (body === undefined) return;
   const kept = body === draft.body.replaceAll("\n", " ") ? draft.body : body; // an input box has one line
   const params: protocol.AddMemoryParams = { root, kind: picked.memoryKind, title: title.trim(), body: kept.trim(), files: [...draft.files], ...(draft.selected === undefined ? {} : { selected: draft.selected }) };

@@ -73,6 +73,7 @@ def _make_value_finding(document: MemoryDocument, path: Path, key: str, message:
     if field.text in KINDS or "has no kind" in message:
         return Finding("memory-value", message, str(path), span)
     near = get_close_matches(field.text, KINDS, 1, 0.5)
+    message += " To make it a decision or a question, run Lerim: Change Memory Kind or `lerim memory kind`."
     return Finding("unknown-kind", message, str(path), span, tuple(dict.fromkeys((*near, *KINDS))))
 
 

@@ -69,6 +69,7 @@ from .exporting import ExportUndoParams as ExportUndoParams
 from .exporting import ImportClaimView as ImportClaimView
 from .exporting import ImportDoneView as ImportDoneView
 from .exporting import ImportPlanView as ImportPlanView
+from .memories import CHANGE_KIND as CHANGE_KIND
 from .memories import GLOBALIZE_MEMORY as GLOBALIZE_MEMORY
 from .memories import MERGE_MEMORY as MERGE_MEMORY
 from .memories import MOVE_MEMORY as MOVE_MEMORY

@@ -16,6 +16,7 @@ Feedback = Literal["useful", "wrong", "outdated"]
 # Commands of code actions; unlike those of `core`, no link in a hover can run them.
 GLOBALIZE_MEMORY = "lerim.globalizeMemory"
 MOVE_MEMORY = "lerim.moveMemory"
+CHANGE_KIND = "lerim.changeKind"
 MERGE_MEMORY = "lerim.mergeMemory"
 
 

@@ -15,7 +15,14 @@ from lerim.check import Finding
 from lerim.lsp.features.checking.diagnostics import check_text, make_diagnostic
 from lerim.lsp.features.checking.splitting import split_action
 from lerim.lsp.features.language import MemoryText, find_memory_text, make_workspace_edit, replace_value
-from lerim.lsp.protocol import ARCHIVE_MEMORY, GLOBALIZE_MEMORY, MERGE_MEMORY, MOVE_MEMORY, VERIFY_MEMORY
+from lerim.lsp.protocol import (
+    ARCHIVE_MEMORY,
+    CHANGE_KIND,
+    GLOBALIZE_MEMORY,
+    MERGE_MEMORY,
+    MOVE_MEMORY,
+    VERIFY_MEMORY,
+)
 from lerim.lsp.window import HandleTarget, Sidecar
 from lerim.memory import Span, Value, check_references, kind_of_document
 
@@ -71,6 +78,8 @@ def _is_wanted(kind: types.CodeActionKind, wanted: Iterable[str]) -> bool:
 
 def _fixes(sidecar: Sidecar, text: MemoryText, finding: Finding, commands: _Commands) -> Iterator[types.CodeAction]:
     diagnostic = make_diagnostic(finding, text.range(finding.span))
+    if finding.code == "unknown-kind" and commands.is_available:
+        yield commands.make("Change Memory Kind", CHANGE_KIND, types.CodeActionKind.QuickFix, [diagnostic])
     for number, new in enumerate(_list_replacements(sidecar, text, finding)):
         edit = _replace(text, finding, new)
         if edit is not None:
@@ -188,6 +197,7 @@ class _Commands:
         found = [
             self.make("Mark Memory as Still True", VERIFY_MEMORY, refactor),
             self.make("Archive Memory", ARCHIVE_MEMORY, refactor),
+            self.make("Change Memory Kind", CHANGE_KIND, refactor),
         ]
         if not self._is_personal:
             found.append(self.make("Copy Memory to Personal Memories", GLOBALIZE_MEMORY, refactor))

@@ -178,13 +178,13 @@ def find_completion_place(text: MemoryText, line: int, character: int) -> Comple
         return CompletionPlace("", written[:character], line, 0, key_part.end(), has_colon=has_colon)
     if written.lstrip().startswith("#"):
         return None
-    key, start = _find_key(text, line)
+    key, start = find_key(text, line)
     if key == "" or character < start:
         return None
     return _value_place(written, key, line, start, character)
 
 
-def _find_key(text: MemoryText, line: int) -> tuple[str, int]:
+def find_key(text: MemoryText, line: int) -> tuple[str, int]:
     """The key that a line's value belongs to, dotted in an entry of `evidence`, and where the value begins."""
     written = text.line(line)
     own = _KEY.match(written)

@@ -1,4 +1,5 @@
-"""Hovers in memory files: the memory that an id names, whether a path exists, where a symbol is defined, who said what.
+"""Hovers in memory files: the memory that an id names, whether a path exists, where a symbol is defined, who said what,
+and what each key is for.
 
 All that comes from files is escaped. Anywhere else in a document, the memories about the word there are shown.
 """
@@ -13,6 +14,7 @@ from lsprotocol import types
 
 from lerim.errors import LerimError
 from lerim.lsp.boundary import escape_block, escape_line, shorten_text
+from lerim.lsp.features.language.key_hovers import describe_key
 from lerim.lsp.features.language.memory_texts import (
     MemoryText,
     find_memory_path,
@@ -32,7 +34,7 @@ from lerim.lsp.features.language.targets import (
 from lerim.lsp.features.memories import HoverMemory, editor_requests, loading, render_hover
 from lerim.lsp.protocol import OPEN_TURN, redact_text
 from lerim.lsp.window import HandleTarget, Repo, Sidecar
-from lerim.memory import Reference, SourceReader, StoredMemory, definitions
+from lerim.memory import Reference, SourceReader, Span, StoredMemory, definitions
 
 MAX_QUOTED = 600
 """Characters of a turn in a hover."""
@@ -51,8 +53,20 @@ async def hover_at_position(sidecar: Sidecar, params: types.HoverParams) -> type
                 shown = _describe(sidecar, text, target)  # a thread would take longer
             else:
                 shown = await sidecar.run_in_thread(_describe, sidecar, text, target)
-            return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, shown), text.range(target.span))
+            return _make_hover(text, shown, target.span)
+        character = text.index(position)
+        help_text = await sidecar.run_in_thread(_describe_key, sidecar, text, position.line, character)
+        if help_text is not None:
+            return _make_hover(text, *help_text)
     return await editor_requests.hover_at_position(sidecar, params)
+
+
+def _make_hover(text: MemoryText, shown: str, span: Span) -> types.Hover:
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, shown), text.range(span))
+
+
+def _describe_key(sidecar: Sidecar, text: MemoryText, line: int, character: int) -> tuple[str, Span] | None:
+    return describe_key(text, line, character, trusted=sidecar.options.trusted)
 
 
 def _is_quick(text: MemoryText, target: Target) -> bool:
