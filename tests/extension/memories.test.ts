@@ -3,6 +3,7 @@ import { fileUri, openMemory, searchMemories, showFileMemories } from "../../ext
 import * as protocol from "../../extension/src/protocol";
 import { FakeContext, heldBack, memory, noMeaning, present } from "./fakes/sidecar";
 import { act, answers, type FakeQuickPick, shown, workspace } from "./fakes/vscode";
+import { openWalkthroughTab, tabGroups } from "./fakes/tabs";
 
 let context: FakeContext;
 
@@ -118,6 +119,10 @@ test("a link opens its memory, a lens lists those of its file", async () => {
   context.answer(protocol.memoryShow, ({ id }) => memory(id));
   context.answer(protocol.memoryForFile, () => ({ memories: [memory("a"), memory("b")] }));
   await openMemory(context, "h1");
+  openWalkthroughTab();
+  await openMemory(context, "h1");
+  expect(shown.documents.splice(1)).toMatchObject([{ preview: false }]); // so that the walkthrough stays
+  tabGroups.all = [];
   answers.picks.push(1);
   await showFileMemories(context, "file:///repo/a.py");
   expect(opened()).toEqual(["h1.md", "b.md"]);

@@ -5,6 +5,7 @@ import { FakeContext, report } from "./fakes/sidecar";
 import { act, answers, cancelProgress, shown, Uri, window, workspace } from "./fakes/vscode";
 
 const root = Uri.file("/repo").toString();
+const waits = { sessions: 3, tokens: 41_000, cost: 0.021, model: "openrouter:openai/gpt-5-nano", why: "consent" } as const;
 let context: FakeContext;
 
 beforeEach(() => void (context = new FakeContext()));
@@ -26,6 +27,17 @@ test("a sync shows its counts while it runs and offers the review at its end", a
   expect(shown.messages).toMatchObject([{ severity: "info", text: "Lerim: 3 sessions read, 2 new candidates to review. The review lists 1 more finding under “Left out”.", choices: ["Open Review"] }]);
   expect(shown.commands).toEqual([{ id: "lerim.openReview", args: [] }]);
   expect(context.syncing.at(-1)).toBe("");
+});
+
+test("a sync that finds nothing new says so, and offers the review only if something waits there", async () => {
+  context.answer(protocol.sync, () => report({ sessions: { found: 3, new: 0, changed: 0, unchanged: 3, failed: 0 }, candidates: [], dropped: {}, waits: { ...waits, why: "none" } }));
+  await sync();
+  context.pending.set(root, 1);
+  await sync();
+  expect(shown.messages.map(({ text, choices }) => [text, choices])).toEqual([
+    ["Lerim: Nothing new was said in your sessions.", []],
+    ["Lerim: Nothing new was said in your sessions.", ["Open Review"]],
+  ]);
 });
 
 test("a sync that finds no session offers those of another folder, uses them and syncs again", async () => {
@@ -77,7 +89,6 @@ test("of several folders the active editor's is synced, else the person is asked
   expect(context.params(protocol.sync).map(({ root }) => root)).toEqual(["file:///one", "file:///two"]);
 });
 
-const waits = { sessions: 3, tokens: 41_000, cost: 0.021, model: "openrouter:openai/gpt-5-nano", why: "consent" } as const;
 
 test("the first sync that would be paid for asks, and with a yes syncs again", async () => {
   const reports = [report({ waits }), report({ model: waits.model, usage: { calls: 2, inputTokens: 1, outputTokens: 1, cachedTokens: 0, cost: 0.02, unpriced: 0, seconds: 1 } })];

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { Status, statusDisplay } from "../../extension/src/sidecar/status";
 import { kindOf, memoryDetail, pendingText, progressText, syncReportText } from "../../extension/src/text/wording";
 import { FakeContext, memory, report } from "./fakes/sidecar";
+import { openWalkthroughTab } from "./fakes/tabs";
 import { act, shown } from "./fakes/vscode";
 
 const progress = { root: "file:///repo", stage: "reading", sessionsDone: 3, sessionsTotal: 12, candidates: 2, message: "", settling: 0 } as const;
@@ -18,6 +19,7 @@ test.each([
   [{ state: "busy", message: "make (process 7) is syncing this project." }, "make (process 7) is syncing this project."],
   [{ state: "failed", message: "The catalog is locked." }, "Sync failed. The catalog is locked."],
   [{ sessions: { found: 0, new: 0, changed: 0, unchanged: 0, failed: 0 }, candidates: [], dropped: {} }, "No sessions were found for this repository."],
+  [{ sessions: { found: 3, new: 0, changed: 0, unchanged: 3, failed: 0 }, candidates: [], dropped: {} }, "Nothing new was said in your sessions."],
   [{ withdrawn: [{ id: "c9", reason: "refuted" }], problems: [{ code: "x", path: "y", message: "z" }] }, "3 sessions read, 2 new candidates to review. 1 earlier candidate was withdrawn. The review lists 1 more finding under “Left out”. 1 problem was written to the log."],
 ] as const)("a report %j is told as %s", (changes, text) => {
   expect(syncReportText(report(changes as Parameters<typeof report>[0]))).toBe(text);
@@ -56,7 +58,7 @@ function statusOf(...folders: string[]): Status {
 
 test("the status item shows a person who has just begun the next step: trust, the set-up, the first sync, then the review", () => {
   const begun = { trusted: true, synced: false };
-  expect(statusDisplay({ kind: "not-set-up" }, 0, "", undefined, 0, { trusted: false, synced: false })?.tooltip).toContain("once you trust this workspace");
+  expect(statusDisplay({ kind: "not-set-up" }, 0, "", undefined, 0, { trusted: false, synced: false })?.tooltip).toContain("first you are asked to trust this workspace");
   expect(statusDisplay({ kind: "ready" }, 0, "", undefined, 0, begun)).toMatchObject({ text: "$(sync) Lerim: Sync", command: "lerim.sync", tooltip: expect.stringContaining("No candidates to review") as string });
   expect(statusDisplay({ kind: "ready" }, 2, "", undefined, 0, begun)).toMatchObject({ text: "$(checklist) Lerim: 2 to review", command: "lerim.openReview" });
   expect(statusDisplay({ kind: "ready" }, 0, "", undefined, 0, { trusted: false, synced: false })?.command).toBe("lerim.openReview");
@@ -65,6 +67,12 @@ test("the status item shows a person who has just begun the next step: trust, th
   status.markSynced();
   expect(shown.statusItems.at(-1)?.text).toBe("$(checklist) Lerim");
   expect(shown.commands.at(-1)).toEqual({ id: "setContext", args: ["lerim.synced", true] });
+  const another = statusOf("/one");
+  openWalkthroughTab();
+  another.setSyncing("file:///one", "1 of 2 sessions");
+  expect(shown.statusItems.at(-1)).toMatchObject({ text: "$(sync~spin) Lerim: 1 of 2 sessions", tooltip: undefined });
+  another.markSynced();
+  expect(shown.commands.at(-1)).toEqual({ id: "walkthroughs.selectStep", args: ["review"] });
 });
 
 test("candidates of a project with several folders in the window are counted once, those of a folder that left it not, until it comes back", () => {

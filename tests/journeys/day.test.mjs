@@ -234,7 +234,7 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
   });
 
   await run("a second sync proposes nothing new, also of what was rejected and when review/ was deleted", async () => {
-    await sync(/0 sessions read, 0 new candidates/);
+    await sync(/Nothing new was said in your sessions/);
     const again = new Transcript(machine.claude, root, new Date("2026-05-05T09:00:00Z"));
     again.say("From now on run mise run lint before every commit", "Yes, as you said.");
     again.say("that is all", "Good.");

@@ -118,6 +118,8 @@ test("first start", { skip, timeout: JOURNEY }, async (t) => {
     writePipConfig(index === undefined ? "" : `index-url = ${index}\n`);
     await person.screen.button("Retry");
     await person.setUp();
+    await person.screen.page.locator(".gettingStartedContainer").getByRole("button", { name: "Sync", exact: true }).waitFor(); // the walkthrough shows the next step
+    await person.screen.shot("next-step");
   });
 
   await step(t, () => person.screen, "Debug Information says what runs", async () => {

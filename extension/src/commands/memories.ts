@@ -4,7 +4,7 @@ import { BootstrapError } from "../sidecar/setupfailure";
 import * as protocol from "../protocol";
 import { chooseRoot, rootFolders } from "../editor/roots";
 import { searchList } from "./searchlist";
-import { tickStep } from "../editor/walkthroughsteps";
+import { previewOptions, tickStep } from "../editor/walkthroughsteps";
 import { iconOf, memoryDetail, titleDetail } from "../text/wording";
 
 interface MemoryItem extends vscode.QuickPickItem {
@@ -172,7 +172,7 @@ async function pickAndOpen(items: readonly MemoryItem[], root: string | null, pl
 }
 
 export async function openFile(memory: { readonly path: string }, root: string | null): Promise<void> {
-  await vscode.window.showTextDocument(fileUri(memory.path, root));
+  await vscode.window.showTextDocument(fileUri(memory.path, root), previewOptions());
 }
 
 /** A memory's path may be relative to its root. */

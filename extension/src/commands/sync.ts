@@ -70,7 +70,8 @@ async function runSync(
 }
 
 async function showReport(context: SyncContext, root: string, report: protocol.SyncReport): Promise<void> {
-  const model = modelText(report, context.settings["model.provider"] === "");
+  const hasRead = report.sessions.new + report.sessions.changed > 0;
+  const model = modelText(report, hasRead && context.settings["model.provider"] === "");
   const text = [syncReportText(report), model.text].filter((part) => part !== "").join(" ");
   context.output.info(`Sync of ${report.project}: ${text} (${report.seconds.toFixed(1)} s)`);
   for (const [reason, count] of Object.entries(report.dropped)) context.output.info(`left out ${count}: ${reason}`);
@@ -80,7 +81,8 @@ async function showReport(context: SyncContext, root: string, report: protocol.S
     return;
   }
   if (report.state === "done" && report.sessions.found === 0 && (await offerOtherFolder(context, root, text))) return;
-  const actions = ["Open Review", ...model.actions, ...(report.problems.length > 0 ? ["Show Log"] : [])];
+  const leadsToReview = report.candidates.length + context.status.pending + Object.keys(report.dropped).length > 0;
+  const actions = [...(leadsToReview ? ["Open Review"] : []), ...model.actions, ...(report.problems.length > 0 ? ["Show Log"] : [])];
   const choice = await vscode.window.showInformationMessage(`Lerim: ${text}`, ...actions);
   if (choice === "Open Review") await vscode.commands.executeCommand("lerim.openReview");
   if (choice === "Show Log") context.output.show();

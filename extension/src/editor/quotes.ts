@@ -31,7 +31,7 @@ export async function chooseWhereQuotesGo(context: Pick<Context, "request">): Pr
     { label: keepButton, detail: "Only the memory's title and text are in its file. They may repeat what you typed.", quotes: "local" },
   ] as const;
   const picked = await vscode.window.showQuickPick(
-    items.map((item) => ({ ...item, description: item.quotes === current ? "current" : "" })),
+    items.map((item) => ({ ...item, description: item.quotes === current ? "current" : "" })).sort((one, other) => other.description.localeCompare(one.description)), // Enter changes nothing
     { title: "Lerim: Choose Where Quotes Are Kept", placeHolder: "For the memories of this repository that you accept from now on" },
   );
   if (picked === undefined) return;

@@ -3,6 +3,7 @@ import { sep } from "node:path";
 import * as vscode from "vscode";
 import { parseReference } from "./arguments";
 import { repositoryOf } from "./roots";
+import { previewOptions } from "./walkthroughsteps";
 import { findSymbolRange, type Symbols } from "./symbols";
 
 /** Opens the file a candidate or memory refers to, at its symbol if there is one. Throws if it is outside the repository. */
@@ -22,7 +23,7 @@ export async function openReference(root: string, reference: string): Promise<vo
   if (!isInside) throw new Error(`${parsed.path} is outside the repository.`);
   const document = await vscode.workspace.openTextDocument(file);
   const range = parsed.symbol === "" ? undefined : await symbolRange(file, parsed.symbol);
-  await vscode.window.showTextDocument(document, range === undefined ? { preview: true } : { preview: true, selection: range });
+  await vscode.window.showTextDocument(document, range === undefined ? previewOptions() : { ...previewOptions(), selection: range });
 }
 
 /** The range of `symbol` (`save`, `Store.save`), also where the editor does not list it below its owner; undefined if it is not clear which is meant. */

@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 import { rootFolders } from "../editor/roots";
-import { tickStep } from "../editor/walkthroughsteps";
+import { showStep, tickStep } from "../editor/walkthroughsteps";
 import { pendingText, settlingText } from "../text/wording";
 
 export type StatusState =
@@ -43,7 +43,7 @@ export function statusDisplay(state: StatusState, pending: number, syncing: stri
     case "not-set-up":
       return {
         text: "$(debug-disconnect) Lerim: Set Up",
-        tooltip: trusted ? "Lerim is not set up. Click to set it up." : "Lerim is not set up. It is set up once you trust this workspace. Click to see how.",
+        tooltip: trusted ? "Lerim is not set up. Click to set it up." : "Lerim is not set up. Click to set it up: first you are asked to trust this workspace.",
         command: "lerim.setUp",
         warning: false,
       };
@@ -100,6 +100,7 @@ export class Status implements vscode.Disposable {
     this.#synced = true;
     void this.memento.update(syncedKey, true);
     tickStep("synced");
+    void showStep("review");
     this.#render();
   }
 
@@ -160,13 +161,14 @@ export class Status implements vscode.Disposable {
   }
 
   #render(): void {
-    const display = statusDisplay(this.#state, this.pending, [...this.#syncing.values()][0] ?? "", this.#model, Math.max(0, ...this.#settling.values()), { trusted: vscode.workspace.isTrusted, synced: this.#synced });
+    const syncing = [...this.#syncing.values()][0] ?? "";
+    const display = statusDisplay(this.#state, this.pending, syncing, this.#model, Math.max(0, ...this.#settling.values()), { trusted: vscode.workspace.isTrusted, synced: this.#synced });
     if (display === undefined || !this.#visible) {
       this.#item.hide();
       return;
     }
     this.#item.text = display.text;
-    this.#item.tooltip = display.tooltip;
+    this.#item.tooltip = syncing === "" ? display.tooltip : undefined; // the text says it all, and a tooltip would cover the message that ends the sync
     this.#item.command = display.command;
     this.#item.accessibilityInformation = { label: display.tooltip, role: "button" };
     this.#item.backgroundColor = display.warning ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;

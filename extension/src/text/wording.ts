@@ -23,8 +23,9 @@ export function syncReportText(report: SyncReport): string {
   const { sessions } = report;
   const read = sessions.new + sessions.changed;
   const dropped = Object.values(report.dropped).reduce((sum, count) => sum + count, 0);
+  const isNothingNew = read === 0 && report.candidates.length === 0;
   const noneFound = sessions.found === 0 && report.state !== "cancelled";
-  const parts = noneFound && report.candidates.length === 0 ? [] : [`${counted(read, "session")} read, ${counted(report.candidates.length, "new candidate")} to review`];
+  const parts = noneFound && report.candidates.length === 0 ? [] : isNothingNew ? ["Nothing new was said in your sessions"] : [`${counted(read, "session")} read, ${counted(report.candidates.length, "new candidate")} to review`];
   const were = (count: number): string => (count === 1 ? "was" : "were");
   const others = [
     ...(report.accepted.length > 0 ? [`${report.accepted.length} ${were(report.accepted.length)} accepted without review`] : []),

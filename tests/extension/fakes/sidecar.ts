@@ -35,6 +35,10 @@ export class FakeContext {
     setModel: (face: { lines: readonly string[]; usedUp: boolean }) => this.faces.push(face),
     projects: () => workspace.workspaceFolders.map(({ uri }) => uri.toString()),
     setPending: (root: string, count: number) => this.pending.set(root, count),
+    totalPending: () => [...this.pending.values()].reduce((sum, count) => sum + count, 0),
+    get pending(): number {
+      return this.totalPending();
+    },
     setSyncing: (_root: string, text: string) => this.syncing.push(text),
   };
   readonly output = {

@@ -2,6 +2,7 @@
 import type { Uri } from "./vscode";
 
 export interface FakeTab {
+  readonly label: string;
   readonly input: unknown;
   readonly isActive: boolean;
   readonly isDirty: boolean;
@@ -22,7 +23,7 @@ export class TabInputTextDiff {
 
 export const tabGroups = {
   all: [] as { tabs: FakeTab[] }[],
-  activeTabGroup: { activeTab: undefined as { input: unknown; isPreview: boolean } | undefined },
+  activeTabGroup: { activeTab: undefined as Partial<FakeTab> | undefined },
   close: (closed: FakeTab | readonly FakeTab[]) => {
     const all = new Set([closed].flat());
     for (const group of tabGroups.all) group.tabs = group.tabs.filter((tab) => !all.has(tab));
@@ -30,9 +31,16 @@ export const tabGroups = {
   },
 };
 
+/** Opens the walkthrough in a preview tab, which the person sees. */
+export function openWalkthroughTab(): void {
+  const tab: FakeTab = { label: "Walkthrough: Get Started with Lerim", input: undefined, isActive: true, isDirty: false, isPreview: true, group: { viewColumn: 1, isActive: true } };
+  tabGroups.all = [{ tabs: [tab] }];
+  tabGroups.activeTabGroup.activeTab = tab;
+}
+
 /** Opens a file in a tab. */
 export function openTab(uri: Uri, tab: Partial<FakeTab> = {}): void {
   const group = tabGroups.all[0] ?? { tabs: [] };
   tabGroups.all = [group];
-  group.tabs.push({ input: new TabInputText(uri), isActive: false, isDirty: false, isPreview: false, group: { viewColumn: 1, isActive: true }, ...tab });
+  group.tabs.push({ label: uri.path.split("/").at(-1) ?? "", input: new TabInputText(uri), isActive: false, isDirty: false, isPreview: false, group: { viewColumn: 1, isActive: true }, ...tab });
 }

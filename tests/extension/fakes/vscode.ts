@@ -84,7 +84,7 @@ export const TextEditorRevealType = { AtTop: 3 };
 export const shown = {
   messages: [] as { severity: "info" | "warning" | "error"; text: string; modal: boolean; choices: string[] }[],
   progress: [] as string[],
-  documents: [] as { uri: Uri; line: number | undefined }[],
+  documents: [] as { uri: Uri; line: number | undefined; preview?: boolean }[],
   commands: [] as { id: string; args: unknown[] }[],
   copied: [] as string[],
   terminals: [] as { name: string; lines: string[] }[],
@@ -317,10 +317,10 @@ export const window = {
     cancelProgress.press = () => cancel.cancel();
     return work({ report: (step) => shown.progress.push(`${options.title}: ${step.message ?? ""}`) }, cancel.token);
   },
-  showTextDocument: (target: Uri | { uri: Uri }, options?: { selection?: Range }) => {
+  showTextDocument: (target: Uri | { uri: Uri }, options?: { selection?: Range; preview?: boolean }) => {
     const uri = target instanceof Uri ? target : target.uri;
     if (answers.broken.includes(uri.path)) return Promise.reject(new Error(`cannot open ${uri.path}`));
-    shown.documents.push({ uri, line: options?.selection?.startLine });
+    shown.documents.push({ uri, line: options?.selection?.startLine, ...(options?.preview === false ? { preview: false } : {}) });
     return Promise.resolve({ revealRange: () => undefined });
   },
 };

@@ -7,7 +7,7 @@ import { askWhereQuotesGo } from "../../editor/quotes";
 import { openReference } from "../../editor/references";
 import { RestartQueue } from "../../sidecar/restart";
 import { rootFolders } from "../../editor/roots";
-import { tickStep } from "../../editor/walkthroughsteps";
+import { previewOptions, tickStep } from "../../editor/walkthroughsteps";
 import { syncRoot } from "../../commands/sync";
 import type { TurnOpener } from "../../commands/turns";
 import { hasEnded, progressText } from "../../text/wording";
@@ -229,7 +229,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   async #openTarget(id: string, target: string): Promise<void> {
     const candidate = this.#findSentCandidate(id);
     const path = [...(candidate?.targets ?? []), ...(candidate?.neighbours ?? [])].find((one) => one.id === target)?.path;
-    if (path !== undefined) await vscode.window.showTextDocument(vscode.Uri.file(path), { viewColumn: vscode.ViewColumn.Active });
+    if (path !== undefined) await vscode.window.showTextDocument(vscode.Uri.file(path), { viewColumn: vscode.ViewColumn.Active, ...previewOptions() });
   }
 
   /** Performs actions one after another, in the order they were requested. */
