@@ -131,7 +131,7 @@ def time_first_candidate(environ: dict[str, str], root: Path) -> float:
     client.until(MEMORIES_CHANGED)
     number = next(client.ids)
     began = time.perf_counter()
-    client.send(SYNC, {"root": root.as_uri(), "explicit": True}, number)
+    client.send(SYNC, {"root": root.as_uri()}, number)
     client.until(CANDIDATES_CHANGED, lambda told: told["pending"] > 0)
     listed = client.ask(REVIEW_LIST, {"root": root.as_uri()})["candidates"]
     spent = time.perf_counter() - began

@@ -265,7 +265,7 @@ def resident(pid: int) -> float:
 
 def busy_rows(ours: Client, echo: Client, uris: list[str], root: Path, memories: int) -> list[Row]:
     number = next(ours.ids)
-    ours.send(SYNC, {"root": root.as_uri(), "explicit": True}, number)
+    ours.send(SYNC, {"root": root.as_uri()}, number)
     ours.until(SYNC_PROGRESS)
     times = latency(ours, echo, uris, BUSY, memories)
     still = not any(told["stage"] == "done" for told in ours.told[SYNC_PROGRESS])

@@ -83,7 +83,7 @@ class Models:
         self._editor.client.protocol.notify(core.EDITOR_MODELS, {"models": list(models)})
 
     async def sync(self) -> Any:
-        return await self._editor.ask(core.SYNC, {"root": self._editor.root, "explicit": True})
+        return await self._editor.ask(core.SYNC, {"root": self._editor.root})
 
     async def found(self) -> None:
         """Waits until candidates wait for review."""
@@ -127,7 +127,7 @@ async def test_cancel_reaches_every_question_and_late_answers_harm_nobody(editor
 
     models = Models(editor, answer)
     await models.start(MODEL)
-    params = {"root": editor.root, "explicit": True}
+    params = {"root": editor.root}
     syncing = asyncio.ensure_future(editor.client.protocol.send_request_async(core.SYNC, params, msg_id="sync"))
     await editor.until(lambda: models.open >= 2)
     editor.client.cancel_request(types.CancelParams(id="sync"))

@@ -56,7 +56,7 @@ async def _consent(editor: Editor, isolated: Path) -> None:
     write(isolated, editor.repo)
     home = Home(isolated / ".lerim")
     await editor.start()
-    report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
+    report = await editor.ask(core.SYNC, {"root": editor.root})
     assert (report.waits.why, report.waits.sessions, report.waits.model) == ("consent", 1, NANO)
     status = await editor.ask(core.MODEL_STATUS, {"root": editor.root})
     assert (status.model, status.provider, status.allowed) == (NANO, "openrouter", False)

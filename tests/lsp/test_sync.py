@@ -73,14 +73,14 @@ def long_work(home: Path, repo: Path) -> None:
 
 
 def ask_sync(editor: Editor) -> asyncio.Future[object]:
-    params = {"root": editor.root, "explicit": True}
+    params = {"root": editor.root}
     return asyncio.ensure_future(editor.client.protocol.send_request_async(core.SYNC, params, msg_id="sync"))
 
 
 async def test_a_sync_finds_a_candidate_tells_its_progress_and_the_turns_open(editor: Editor, isolated: Path) -> None:
     session(isolated, editor.repo, "11111111-2222-3333-4444-555555555555", *exchange(editor.repo))
     await editor.start()
-    report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
+    report = await editor.ask(core.SYNC, {"root": editor.root})
     assert report.state == "done"
     assert report.sessions.found == 1
     assert len(report.candidates) == 1
@@ -106,7 +106,7 @@ async def test_a_sync_finds_a_candidate_tells_its_progress_and_the_turns_open(ed
 
     editor.changed(write_memory(editor.repo))
     await editor.until(lambda: editor.memories() == 1)
-    again = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
+    again = await editor.ask(core.SYNC, {"root": editor.root})
     assert (again.candidates, again.sessions.unchanged) == ([], 1)
     assert not editor.jobs()
 

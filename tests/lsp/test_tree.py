@@ -119,6 +119,7 @@ async def test_a_question_is_answered_by_hand_and_the_answer_among_ones_own(edit
     decision = await editor.ask(core.MEMORY_SHOW, {"id": Path(decided.path).as_uri()})
     copied = await editor.ask(core.MEMORY_ACT, {"id": decision.handle, "action": "globalize"})
     own = Path(copied.path)
+    assert (await editor.ask(core.MEMORY_SHOW, {"id": own.as_uri()})).scope == "global"
     assert own.is_relative_to(isolated / ".lerim") and is_there(decided.path)
     asked = {"root": editor.root, "by": "file", "node": "loose:", "start": 0}
     row = next(one for one in (await editor.ask(core.MEMORY_TREE, asked)).memories if one.scope == "global")

@@ -15,7 +15,7 @@ export async function maintainRoot(context: Pick<Context, "request" | "on" | "ou
       if (event.root === root) progress.report({ message: maintainProgressText(event) });
     });
     try {
-      return await context.request(protocol.maintain, { root, dryRun: false }, token);
+      return await context.request(protocol.maintain, { root }, token);
     } catch (error) {
       if (token.isCancellationRequested) return undefined;
       throw error;

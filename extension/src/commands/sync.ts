@@ -56,7 +56,7 @@ async function runSync(
   });
   context.status.setSyncing(root, "starting");
   try {
-    return await context.request(protocol.sync, { root, explicit: true }, token);
+    return await context.request(protocol.sync, { root }, token);
   } catch (error) {
     if (token.isCancellationRequested) {
       void vscode.window.showInformationMessage("Lerim: Sync cancelled. Everything found so far is kept, and the next sync continues from there.");

@@ -1005,13 +1005,6 @@ export interface MaintainAction {
   undo: string;
 }
 /**
- * What to maintain; `dryRun` writes nothing.
- */
-export interface MaintainParams {
-  root: string;
-  dryRun?: boolean;
-}
-/**
  * Progress of a maintenance job of a workspace folder's repository. `total` 0: unknown.
  */
 export interface MaintainProgressParams {
@@ -1474,13 +1467,6 @@ export interface ShowParams {
   id: string;
 }
 /**
- * What to sync. `explicit`: the person asked for it, so what failed before is tried again.
- */
-export interface SyncParams {
-  root: string;
-  explicit?: boolean;
-}
-/**
  * Progress of the sync of a workspace folder's repository. With the last stage, `settling` counts the sessions
  * whose last exchange is not over yet: the sidecar syncs again by itself when it is.
  */
@@ -1725,7 +1711,7 @@ export interface WatchFoldersParams {
   folders: string[];
 }
 
-export const sync = request<SyncParams, SyncReport>("lerim/sync");
+export const sync = request<RootParams, SyncReport>("lerim/sync");
 export const reviewList = request<RootParams, ReviewList>("lerim/review/list");
 export const reviewAct = request<ActParams, ReviewResult>("lerim/review/act");
 export const reviewActOnMany = request<ActOnManyParams, ManyResult>("lerim/review/actOnMany");
@@ -1745,7 +1731,7 @@ export const memoryMerge = request<MergeParams, MergeView>("lerim/memory/merge")
 export const memoryAdd = request<AddMemoryParams, MemoryActView>("lerim/memory/add");
 export const memoryContext = request<MemoryContextParams, MemoryContextView>("lerim/memory/context");
 export const agentTool = request<AgentToolParams, AgentToolView>("lerim/agentTool");
-export const maintain = request<MaintainParams, MaintainReport>("lerim/maintain");
+export const maintain = request<RootParams, MaintainReport>("lerim/maintain");
 export const ask = request<AskParams, Answer>("lerim/ask");
 export const benefit = request<RootParams, BenefitView>("lerim/benefit");
 export const check = request<RootParams, MemoryCheckView>("lerim/check");

@@ -57,7 +57,7 @@ class EditorMessage(NamedTuple):
 
 
 REQUESTS = (
-    RequestHandler(core.SYNC, core.SyncParams, "features.syncing", "sync_root"),
+    RequestHandler(core.SYNC, core.RootParams, "features.syncing", "sync_root"),
     RequestHandler(core.REVIEW_LIST, core.RootParams, "features.reviews", "list_review"),
     RequestHandler(core.REVIEW_ACT, core.ActParams, "features.reviews", "act_on_candidate"),
     RequestHandler(core.REVIEW_ACT_ON_MANY, core.ActOnManyParams, "features.reviews", "act_on_many"),
@@ -79,7 +79,7 @@ REQUESTS = (
     RequestHandler(core.MEMORY_ADD, agents.AddMemoryParams, "features.agent_tools", "add_memory"),
     RequestHandler(core.MEMORY_CONTEXT, agents.MemoryContextParams, "features.agent_tools", "copy_memories"),
     RequestHandler(core.AGENT_TOOL, agents.AgentToolParams, "features.agent_tools", "call_tool"),
-    RequestHandler(core.MAINTAIN, memories.MaintainParams, "features.maintaining", "maintain_memories"),
+    RequestHandler(core.MAINTAIN, core.RootParams, "features.maintaining", "maintain_memories"),
     RequestHandler(core.ASK, memories.AskParams, "features.asking", "ask_question"),
     RequestHandler(core.BENEFIT, core.RootParams, "features.job_results", "compute_benefit"),
     RequestHandler(core.CHECK, core.RootParams, "features.checking.diagnostics", "check_memories"),

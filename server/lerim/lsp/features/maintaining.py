@@ -12,7 +12,7 @@ import msgspec
 from lerim.errors import LerimError
 from lerim.jobs import JobLine, MaintainProgress, MaintainReport, MaintainStage, is_maintenance_due
 from lerim.lsp.features.changes import update_after_change
-from lerim.lsp.protocol import MAINTAIN_PROGRESS, MaintainParams
+from lerim.lsp.protocol import MAINTAIN_PROGRESS, RootParams
 from lerim.lsp.window import IdleClock, Repo, Sidecar
 from lerim.project import Project, make_personal_project
 
@@ -28,14 +28,14 @@ class MaintainProgressParams(msgspec.Struct, frozen=True):
     total: int
 
 
-async def maintain_memories(sidecar: Sidecar, params: MaintainParams) -> MaintainReport:
+async def maintain_memories(sidecar: Sidecar, params: RootParams) -> MaintainReport:
     """Maintains a root's memories, or joins the running maintenance job. Progress is sent as notifications."""
     repo = await sidecar.find_trusted_repo(params.root, "Maintain")
-    return await follow_maintaining(sidecar, repo, explicit=True, dry_run=params.dry_run)
+    return await follow_maintaining(sidecar, repo, explicit=True)
 
 
 async def follow_maintaining(
-    sidecar: Sidecar, repo: Repo, *, explicit: bool, dry_run: bool = False, has_waiter: bool = True
+    sidecar: Sidecar, repo: Repo, *, explicit: bool, has_waiter: bool = True
 ) -> MaintainReport:
     """Maintains one repository and sends its progress. `has_waiter`: the caller waits for it and may cancel it."""
 
@@ -47,7 +47,7 @@ async def follow_maintaining(
     project = repo.project
     try:
         return await sidecar.jobs.maintain(
-            project.key, project.root, send_progress, dry_run=dry_run, explicit=explicit, has_waiter=has_waiter
+            project.key, project.root, send_progress, explicit=explicit, has_waiter=has_waiter
         )
     finally:
         await asyncio.shield(update_after_change(sidecar, repo))  # even after a cancelled job

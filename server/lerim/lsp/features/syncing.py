@@ -31,7 +31,7 @@ from lerim.jobs import (
 )
 from lerim.lsp.boundary import path_to_uri
 from lerim.lsp.features import rules_files
-from lerim.lsp.protocol import SYNC_PROGRESS, SyncParams
+from lerim.lsp.protocol import SYNC_PROGRESS, RootParams
 from lerim.lsp.window import Repo, Sidecar, candidate_counts, file_watchers, reload
 
 log = logging.getLogger("lerim.sync")
@@ -59,10 +59,11 @@ class SyncProgressParams(msgspec.Struct, frozen=True):
     settling: int
 
 
-async def sync_root(sidecar: Sidecar, params: SyncParams) -> SyncReport:
-    """Syncs a root, or joins the running sync. Progress is sent as notifications."""
+async def sync_root(sidecar: Sidecar, params: RootParams) -> SyncReport:
+    """Syncs a root, or joins the running sync. The person asked for it, so what failed before is tried again. Progress
+    is sent as notifications."""
     repo = await sidecar.find_trusted_repo(params.root, "Sync")
-    return await follow_sync(sidecar, repo, explicit=params.explicit)
+    return await follow_sync(sidecar, repo, explicit=True)
 
 
 async def follow_sync(sidecar: Sidecar, repo: Repo, *, explicit: bool, has_waiter: bool = True) -> SyncReport:

@@ -48,7 +48,6 @@ from .core import RootParams as RootParams
 from .core import RootView as RootView
 from .core import SearchParams as SearchParams
 from .core import ShowParams as ShowParams
-from .core import SyncParams as SyncParams
 from .core import TitlesParams as TitlesParams
 from .core import TurnParams as TurnParams
 from .core import TurnView as TurnView
@@ -75,7 +74,6 @@ from .memories import MERGE_MEMORY as MERGE_MEMORY
 from .memories import MOVE_MEMORY as MOVE_MEMORY
 from .memories import AskParams as AskParams
 from .memories import JournalParams as JournalParams
-from .memories import MaintainParams as MaintainParams
 from .memories import MemoryActParams as MemoryActParams
 from .memories import MemoryActView as MemoryActView
 from .memories import MemoryGrouping as MemoryGrouping

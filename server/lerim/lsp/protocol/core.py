@@ -98,13 +98,6 @@ class Params(msgspec.Struct, frozen=True, rename="camel"):
     """Parameters of a request. Unknown keys are ignored, so that an older sidecar works with a newer extension."""
 
 
-class SyncParams(Params, frozen=True):
-    """What to sync. `explicit`: the person asked for it, so what failed before is tried again."""
-
-    root: str
-    explicit: bool = True
-
-
 class RootParams(Params, frozen=True):
     """A workspace folder by its URI."""
 

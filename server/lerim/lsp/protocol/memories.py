@@ -71,13 +71,6 @@ class MergeView(msgspec.Struct, frozen=True):
     acted: MemoryActView | None
 
 
-class MaintainParams(Params, frozen=True):
-    """What to maintain; `dry_run` writes nothing."""
-
-    root: str
-    dry_run: bool = False
-
-
 class AskParams(Params, frozen=True):
     """A question of the person. `token` identifies it in notifications; `all`: include drifted and ended memories;
     `passages`: ask no model."""
