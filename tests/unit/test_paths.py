@@ -86,3 +86,22 @@ def test_a_relative_folder_of_an_agent_counts_as_not_set_and_is_told(
         assert roots(set_so, platform) == roots(home, platform)
         assert all(root.is_absolute() for root in roots(set_so, platform))
     assert {one.path for one in paths.relative_variables(set_so, platform)} == set(paths.AGENT_VARIABLES)
+
+
+WINDOWS = {"USERPROFILE": "C:\\Users\\me", "APPDATA": "C:\\Users\\me\\AppData\\Roaming"}
+ROAMING = "C:\\Users\\me\\AppData\\Roaming"
+EDITORS = [
+    (paths.cursor_roots, "linux", {"HOME": "/me"}, ["/me/.config/Cursor/User", "/me/.cursor"]),
+    (paths.cursor_roots, "linux", {"HOME": "/me", "XDG_CONFIG_HOME": "/c"}, ["/c/Cursor/User", "/me/.cursor"]),
+    (paths.cursor_roots, "darwin", {"HOME": "/me"}, ["/me/Library/Application Support/Cursor/User", "/me/.cursor"]),
+    (paths.cursor_roots, "win32", WINDOWS, [f"{ROAMING}\\Cursor\\User", "C:\\Users\\me\\.cursor"]),
+    (paths.copilot_roots, "linux", {"HOME": "/me"}, ["/me/.config/Code - Insiders/User", "/me/.config/VSCodium/User"]),
+    (paths.copilot_roots, "darwin", {"HOME": "/me"}, ["/me/Library/Application Support/Code/User"]),
+    (paths.copilot_roots, "win32", WINDOWS, [f"{ROAMING}\\Code\\User"]),
+]
+
+
+@pytest.mark.parametrize(("find_roots", "platform", "environ", "folders"), EDITORS)
+def test_the_folders_of_editors_are_looked_for_on_every_system(find_roots, platform, environ, folders) -> None:
+    places = [str(root) for root in find_roots(environ, platform)]
+    assert [one for one in places if one in folders] == folders

@@ -38,7 +38,7 @@ def select_reader_problems(problems: Iterable[Problem], folders: Sequence[str]) 
         omitted = len(group) - MOST_PER_MESSAGE
         found += [replace(one, message=hint) for one in group[: MOST_PER_MESSAGE if omitted > 0 else None]]
         if omitted > 0:
-            what = f"The same problem in other places ({omitted}); `lerim connect list` shows what is not read"
+            what = f"The same problem in other places ({omitted} more); `lerim connect list` shows what is not read"
             found.append(Problem(code, str(Path(group[-1].path).parent), what))
     return found
 

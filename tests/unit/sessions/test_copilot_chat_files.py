@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import PurePosixPath, PureWindowsPath
 
 import pytest
 
 import copilot_chats as chats
 from copilot_chats import markdown, request
-from lerim.paths import copilot_roots
 from lerim.sessions.readers import copilot_family as copilot
 from lerim.sessions.readers.copilot_chat.store import scan_chats
-
-
-def test_the_stores_of_every_editor_are_looked_for_on_every_system():
-    linux = copilot_roots({"HOME": "/home/ana"}, "linux")
-    assert PurePosixPath("/home/ana/.config/Code/User") in linux
-    assert PurePosixPath("/home/ana/.config/Code - Insiders/User") in linux
-    assert PurePosixPath("/home/ana/.config/VSCodium/User") in linux
-    mac = copilot_roots({"HOME": "/Users/ana"}, "darwin")
-    assert PurePosixPath("/Users/ana/Library/Application Support/Code/User") in mac
-    windows = copilot_roots({"USERPROFILE": r"C:\Users\ana", "APPDATA": r"C:\Users\ana\AppData\Roaming"}, "win32")
-    assert PureWindowsPath(r"C:\Users\ana\AppData\Roaming\Code\User") in windows
 
 
 def storage(user, name, told, *requests):

@@ -9,6 +9,7 @@ from typing import Any
 import copilot_cli_lines as lines
 from lerim.sessions.model import FileEdit, QuestionAnswer, Tokens
 from lerim.sessions.readers.copilot_cli import store
+from lerim.sessions.tables.turn_text import StoredCall, parse_stored_calls, render_calls
 from reader_checks import CallCase, check_calls
 
 PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n-a\n+b\n*** End Patch\n"
@@ -39,6 +40,7 @@ def test_what_nobody_typed_makes_no_turn_and_our_own_memories_are_never_learned_
         lines.prompt("Look into it", parentToolCallId="t1"),
         lines.prompt("<system_reminder>\nx\n</system_reminder>"),
         lines.prompt("Continue working toward the objective", isAutopilotContinuation=True),
+        lines.event("session.compaction_complete", success=True, summaryContent="Use pip"),
     ]
     memories = lines.prompt("<lerim-memories>\nUse pip\n</lerim-memories>\nAdd a test")
     turns, done = lines.turns_of(tmp_path, lines.start(), *injected, memories, lines.reply("m1", "Yes"))
@@ -180,6 +182,7 @@ def test_a_persons_own_command_is_a_turn_with_what_it_printed(tmp_path):
     assert texts(turns) == [("shell", "make")]
     (call,) = turns[0].tool_calls
     assert (call.name, call.exit_code, call.output) == ("!", 2, "no rule")
+    assert parse_stored_calls(render_calls([call])) == [StoredCall("error", 2, "no rule")]
     assert (done.session.prompts, done.session.tool_calls, done.session.tool_errors) == (0, 0, 0)
 
 
@@ -221,6 +224,7 @@ def test_tokens_are_known_once_the_session_was_shut_down(tmp_path):
     assert done.session.tokens == Tokens(300, 0, 0, 0)
     again = [lines.event("session.resume"), lines.reply("m2", "More"), lines.shut(inputTokens=30, outputTokens=2)]
     assert lines.turns_of(tmp_path, *spoken, used, *again)[1].session.tokens == Tokens(60, 11, 60, 10)
+    assert lines.turns_of(tmp_path, *spoken, *again)[1].session.tokens is None  # those before a crash are lost
 
 
 def test_a_session_that_another_one_began_has_no_prompt(tmp_path):
@@ -228,14 +232,6 @@ def test_a_session_that_another_one_began_has_no_prompt(tmp_path):
     turns, done = lines.turns_of(tmp_path, begun, lines.prompt("Note what was learned"), lines.reply("m1", "Done"))
     assert [turn.text for turn in turns] == ["Done"]
     assert (done.session.parent, done.session.prompts) == ("p-1", 0)
-
-
-def test_what_a_compaction_says_is_not_read(tmp_path):
-    turns, _ = lines.turns_of(
-        tmp_path,
-        lines.event("session.compaction_complete", success=True, summaryContent="Use uv"),
-    )
-    assert turns == []
 
 
 def test_the_workspace_file_names_the_session_and_its_folder(tmp_path):

@@ -45,6 +45,14 @@ def test_only_the_chat_that_changed_has_another_stamp(tmp_path: Path, headed: bo
         assert stamps(tmp_path)["c4"] != after["c4"]
 
 
+def test_the_size_of_a_chat_grows_with_its_bubbles_and_not_with_the_rows_of_its_database(tmp_path: Path):
+    editor = Editor(tmp_path)
+    for cid, count in (("long", 40), ("short", 4), ("empty", 1)):
+        editor.chat([prompt("Hi", f"{cid}{at}") for at in range(count)], cid)
+    sizes = {one.session_id: one.size for one in found(tmp_path)[0]}
+    assert sizes["long"] == 10 * sizes["short"] == 40 * sizes["empty"] > 40_000
+
+
 def test_a_folder_that_becomes_known_changes_the_stamp(tmp_path: Path):
     editor = Editor(tmp_path)
     editor.chat([prompt("Hi")])

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from cursor_store import CID, Editor, found, only, prompt, reply, tool
-from lerim.paths import cursor_roots
 from lerim.sessions.readers.cursor import store as cursor
 from lerim.sessions.readers.cursor.folders import common_folder
 from lerim.sessions.readers.engine import uri_to_path
@@ -135,16 +134,3 @@ def test_a_damaged_workspace_costs_no_other(tmp_path: Path):
 def test_the_folder_of_the_product_stands_for_the_one_of_its_user(tmp_path: Path):
     Editor(tmp_path / "User").chat([prompt("Go")])
     assert len(found(tmp_path)[0]) == 1
-
-
-def test_where_cursor_keeps_its_sessions_on_every_system():
-    windows = {"USERPROFILE": "C:\\Users\\me", "APPDATA": "C:\\Users\\me\\AppData\\Roaming"}
-    expected = [
-        ({"HOME": "/home/me"}, "linux", ["/home/me/.config/Cursor/User", "/home/me/.cursor"]),
-        ({"HOME": "/home/me", "XDG_CONFIG_HOME": "/c"}, "linux", ["/c/Cursor/User", "/home/me/.cursor"]),
-        ({"HOME": "/me"}, "darwin", ["/me/Library/Application Support/Cursor/User", "/me/.cursor"]),
-        (windows, "win32", ["C:\\Users\\me\\AppData\\Roaming\\Cursor\\User", "C:\\Users\\me\\.cursor"]),
-    ]
-    for environ, platform, roots in expected:
-        places = [str(root) for root in cursor_roots(environ, platform)]
-        assert [one for one in places if one in roots] == roots

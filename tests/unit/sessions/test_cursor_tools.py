@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cursor_store import Editor, only, prompt, tool
+from cursor_store import Editor, only, prompt, reply, tool
 from lerim.sessions.model import FileEdit, ToolCall
 from reader_checks import CallCase, case, check_calls
 
@@ -105,10 +105,11 @@ def test_questions_carry_their_options_and_the_answer(tmp_path: Path):
 
 def test_a_plan_is_approved_by_the_message_that_has_it_carried_out(tmp_path: Path):
     plan = tool("create_plan", {"plan": "1. Use SQLite"}, {}, "t1")
-    Editor(tmp_path).chat([prompt("Plan it"), plan, prompt("Implement the plan", "u2", isSimulatedMsg=True)])
+    accepted = prompt("Implement the plan", "u2", isSimulatedMsg=True)
+    Editor(tmp_path).chat([prompt("Plan it"), plan, reply("Here is the plan.", "a2"), accepted])
     turns, _, _ = only(tmp_path)
     assert [call.status for call in turns[1].tool_calls] == ["ok"]
-    assert len(turns) == 2
+    assert len(turns) == 3
 
 
 def test_long_outputs_keep_their_ends(tmp_path: Path):

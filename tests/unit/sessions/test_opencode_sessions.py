@@ -78,19 +78,3 @@ def test_every_export_and_old_file_agrees_with_the_counter_and_with_the_rows_of_
         check(session, turns, expected)
         assert store.probe_folder(transcript) == session.cwds[0]
         assert turns == rows[transcript.session_id][1]
-
-
-def test_what_the_shared_sessions_hold_is_found(sessions_folder: Path) -> None:
-    path = sessions_folder / "opencode" / "built-from-real-rows" / "opencode.db"
-    sessions = [reading(one) for one in of_database(path)]
-    calls = [call for _, turns in sessions for turn in turns for call in turn.tool_calls]
-    failed = [call for call in calls if call.kind == "shell" and call.exit_code]
-    assert len(failed) == 12
-    assert all(call.status == "error" and call.output for call in failed)
-    assert {call.kind for call in calls} >= {"shell", "read", "edit", "write", "search", "web", "other"}
-    changing = [call for call in calls if call.kind in ("edit", "write") and call.status == "ok"]
-    assert len(changing) == 50
-    assert all(call.edits and call.paths for call in changing)
-    children = [(session, turns) for session, turns in sessions if session.parent]
-    assert [session.parent for session, _ in children] == ["ses_2bef27598ffe7m6Lx2BIiN92bh"]
-    assert all(turn.role == "assistant" and turn.sidechain for _, turns in children for turn in turns)

@@ -11,13 +11,10 @@ from pathlib import Path
 import msgspec
 
 from lerim.errors import Problem
-from lerim.sessions.model import NO_TOKENS, StoreContents, Tokens, Transcript, Turn
+from lerim.sessions.model import NO_TOKENS, StoreContents, Transcript, Turn
 from lerim.sessions.readers.copilot_chat.log import load_chat_state
 from lerim.sessions.readers.copilot_chat.records import ChatRequest
-from lerim.sessions.readers.copilot_chat.turns import (
-    build_request_turns,
-    request_tokens,
-)
+from lerim.sessions.readers.copilot_chat.turns import build_request_turns, request_tokens
 from lerim.sessions.readers.engine import (
     LoadedSession,
     WholeReading,
@@ -90,13 +87,14 @@ def _load_chat(transcript: Transcript, *, brief: bool) -> LoadedSession:
     for number, request in enumerate(requests):
         is_last = number + 1 == len(requests)
         turns += build_request_turns(request, session_id, len(turns), cwd, is_last=is_last, brief=brief)
+    counts = [tokens for request in requests if (tokens := request_tokens(request)) is not None]
     return LoadedSession(
         session=sum_session(
             transcript,
             turns,
             id=session_id,
             title=find_text(state, "customTitle", "computedTitle"),
-            tokens=_sum_request_tokens(requests),
+            tokens=sum(counts, start=NO_TOKENS) if counts else None,
             branches=(branch,) if branch else (),
             times=(_parse_time(state.get("creationDate")), _parse_time(state.get("lastMessageDate"))),
         ),
@@ -107,8 +105,3 @@ def _load_chat(transcript: Transcript, *, brief: bool) -> LoadedSession:
 
 def _parse_time(value: object) -> datetime | None:
     return milliseconds_to_time(value) if isinstance(value, int | float) else None
-
-
-def _sum_request_tokens(requests: list[ChatRequest]) -> Tokens | None:
-    token_counts = [tokens for request in requests if (tokens := request_tokens(request)) is not None]
-    return sum(token_counts, start=NO_TOKENS) if token_counts else None

@@ -10,11 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from lerim.sessions.model import NO_TOKENS, Tokens, ToolCall, Turn, make_turn_id
-from lerim.sessions.readers.copilot_chat.calls import (
-    build_chat_call,
-    build_edit_call,
-    chat_tool_kind,
-)
+from lerim.sessions.readers.copilot_chat.calls import build_chat_call, build_edit_call, chat_tool_kind
 from lerim.sessions.readers.copilot_chat.records import (
     CALLS,
     ChatPart,
@@ -162,26 +158,25 @@ def _build_steps(request: ChatRequest, *, is_over: bool, brief: bool) -> list[_S
     steps = _split_steps(shown) or ([_Step()] if rounds else [])
     if not shown and rounds and (texts := [text for text, _ in rounds if text]):
         steps[0].texts = ["\n\n".join(texts)]
+
+    def build_call(part: ChatPart | None, index: int | None) -> ToolCall:
+        own = None if index is None else requested[index]
+        result = None if own is None else results.get(own.id or "")
+        return build_chat_call(part, own, result, is_over=is_over, brief=brief)
+
     step_by_index: dict[int, int] = {}
     for number, step in enumerate(steps):
-        for part in step.shown:
-            if not _is_call(part):
-                continue
+        for part in filter(_is_call, step.shown):
             index = matched.get(id(part))
-            request_call = None
+            step.calls.append(build_call(part, index))
             if index is not None:
-                step_by_index[index], request_call = number, requested[index]
-            step.calls.append(
-                build_chat_call(part, request_call, _find_result(request_call, results), is_over=is_over, brief=brief)
-            )
+                step_by_index[index] = number
     last_step = 0
-    for index, request_call in enumerate(requested):
+    for index in range(len(requested)):
         if index in step_by_index:
             last_step = max(last_step, step_by_index[index])
         else:  # not shown: it belongs to the step of the calls requested before it
-            steps[last_step].calls.append(
-                build_chat_call(None, request_call, _find_result(request_call, results), is_over=is_over, brief=brief)
-            )
+            steps[last_step].calls.append(build_call(None, index))
     calls = [call for step in steps for call in step.calls]
     edited = {file_name(path).lower() for call in calls if call.kind in ("edit", "write") for path in call.paths}
     for step in steps:
@@ -190,10 +185,6 @@ def _build_steps(request: ChatRequest, *, is_over: bool, brief: bool) -> list[_S
             if path and file_name(path).lower() not in edited:
                 step.calls.append(build_edit_call(without_nul(path), part.edits, brief=brief))
     return [step for step in steps if step.texts or step.reasoning or step.calls]
-
-
-def _find_result(own: RequestedCall | None, results: dict[str, str]) -> str | None:
-    return results.get(own.id or "") if own is not None else None
 
 
 def _is_call(part: ChatPart) -> bool:
@@ -236,24 +227,18 @@ def _match_calls(shown: list[ChatPart], requested: list[RequestedCall]) -> dict[
     """Maps the `id()` of each shown call to the index of the requested one: by call id, else the next one of the same
     kind, else the next."""
     index_by_part: dict[int, int] = {}
-    free = list(range(len(requested)))
-    by_id = {part.id: index for index, part in enumerate(requested) if part.id}
-    without_id: list[ChatPart] = []
-    for part in shown:
-        index = by_id.get(part.tool_call_id or "")
-        if index is not None and index in free:
-            index_by_part[id(part)] = index
-            free.remove(index)
-        else:
-            without_id.append(part)
-    unmatched: list[ChatPart] = []
-    for part in without_id:
+    free = dict.fromkeys(range(len(requested)))
+    by_id = {one.id: index for index, one in enumerate(requested) if one.id}
+    kinds = [chat_tool_kind(one.name or "") for one in requested]
+
+    def find_same_kind(part: ChatPart) -> int | None:
         kind = chat_tool_kind(part.tool_id or "")
-        index = next((candidate for candidate in free if chat_tool_kind(requested[candidate].name or "") == kind), None)
-        if index is None:
-            unmatched.append(part)
-        else:
-            index_by_part[id(part)] = index
-            free.remove(index)
-    index_by_part.update({id(part): index for part, index in zip(unmatched, free, strict=False)})
+        return next((index for index in free if kinds[index] == kind), None)
+
+    for find in (lambda part: by_id.get(part.tool_call_id), find_same_kind, lambda _: next(iter(free), None)):
+        for part in shown:
+            index = None if id(part) in index_by_part else find(part)
+            if index is not None and index in free:
+                index_by_part[id(part)] = index
+                del free[index]
     return index_by_part

@@ -75,7 +75,8 @@ def parse_cli_call(native_id: str, name: str, arguments: msgspec.Raw, *, brief: 
         return replace(
             call, command="" if name.startswith(_CONTINUING_STARTS) else normalize_command(fields.get("command"))
         )
-    return replace(call, paths=call.paths or _one_or_more(fields.get("paths")))
+    paths = fields.get("paths")
+    return replace(call, paths=call.paths or list_texts([paths] if isinstance(paths, str) else paths))
 
 
 def mark_served_by_mcp(call: ToolCall) -> ToolCall:
@@ -129,7 +130,3 @@ def parse_cli_answers(call: ToolCall, text: str) -> tuple[QuestionAnswer, ...]:
     match = _ANSWER_START.match(text)
     answer = text[match.end() :].strip() if match else ""
     return tuple(replace(question, answer=answer) for question in call.answers)
-
-
-def _one_or_more(value: object) -> tuple[str, ...]:
-    return list_texts([value] if isinstance(value, str) else value)

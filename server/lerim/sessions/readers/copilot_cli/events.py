@@ -54,9 +54,11 @@ _DENIED_BY_PERSON = "denied-interactively-by-user"
 
 class CopilotTally(TranscriptTally, gc=False):
     """Totals of a session up to a point in it. `has_all_tokens`: `tokens` covers everything said so far;
-    `tokens_before_resume`: the tokens used before the session was last resumed."""
+    `has_lost_tokens`: a part of it ended without its usage, as after a crash; `tokens_before_resume`: the tokens used
+    before the session was last resumed."""
 
     has_all_tokens: bool = False
+    has_lost_tokens: bool = False
     tokens_before_resume: Tokens = NO_TOKENS
     current_model: str = ""
     title: str = ""
@@ -99,23 +101,22 @@ class CopilotReading(LineReading[CliEvent, CopilotTally]):
 
     # --- where ---------------------------------------------------------------------------------------------------
 
-    def _begin_session(self, _: CliEvent, data: CliEventData) -> None:
+    def _begin_session(self, event: CliEvent, data: CliEventData) -> None:
         tally = self._tally
         tally.current_model = without_nul(data.selected_model)[:200] or tally.current_model
         tally.parent = without_nul(data.detached_from_spawning_parent_session_id)[:200] or tally.parent
-        if data.context is not None:
-            self._set_context(data.context.cwd, data.context.branch)
+        self._change_context(event, data)
 
     def _resume_session(self, event: CliEvent, data: CliEventData) -> None:
-        self._tally.tokens_before_resume = self._tally.tokens
+        tally = self._tally
+        tally.tokens_before_resume = tally.tokens
+        tally.has_lost_tokens = tally.has_lost_tokens or bool(tally.models and not tally.has_all_tokens)
         self._begin_session(event, data)
 
     def _change_context(self, _: CliEvent, data: CliEventData) -> None:
-        self._set_context(data.cwd, data.branch)
-
-    def _set_context(self, cwd: str | None, branch: str | None) -> None:
-        self._tally.set_cwd(cwd)
-        self._tally.set_branch(branch)
+        context = data.context or data
+        self._tally.set_cwd(context.cwd)
+        self._tally.set_branch(context.branch)
 
     def _change_model(self, _: CliEvent, data: CliEventData) -> None:
         self._tally.current_model = without_nul(data.new_model)[:200] or self._tally.current_model
@@ -250,7 +251,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally]):
         """Ends the session. Only now its token usage is recorded, for everything since it began or was resumed."""
         tally = self._tally
         tally.tokens = tally.tokens_before_resume + _sum_usage(data.model_metrics)
-        tally.has_all_tokens = True
+        tally.has_all_tokens = not tally.has_lost_tokens
         self._processes.settle_all(self._line_offset)
 
     # --- turns ---------------------------------------------------------------------------------------------------

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import yaml
 
-from lerim.sessions.model import StoreContents, Transcript
+from lerim.sessions.model import Readable, StoreContents, Transcript
 from lerim.sessions.readers.copilot_cli.events import CopilotReading
 from lerim.sessions.readers.copilot_cli.history import load_cli_history
 from lerim.sessions.readers.copilot_cli.records import decode_cli_event
@@ -24,9 +23,6 @@ from lerim.sessions.readers.engine import (
     read_start,
     without_nul,
 )
-
-if TYPE_CHECKING:
-    from lerim.sessions.model import Readable
 
 _STATE_FOLDER = "session-state"
 _HISTORY_FOLDER = "history-session-state"

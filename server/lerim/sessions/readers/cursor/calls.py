@@ -16,7 +16,6 @@ from lerim.sessions.readers.cursor.tool_fields import (
     find_input,
     find_questions,
     parse_tool_inputs,
-    parse_tool_output,
     performed_edits,
     requested_edits,
 )
@@ -25,6 +24,7 @@ from lerim.sessions.readers.engine import (
     PATCH_BEGIN,
     close_call,
     cut_blocks,
+    decode_leniently,
     decode_string,
     find_text,
     kinds_by_name,
@@ -121,8 +121,6 @@ _STATUSES: dict[str, ToolStatus] = {
     "aborted": "interrupted",
     "rejected": "denied",
 }
-_KINDS_WITH_USED_RESULTS: frozenset[ToolKind] = frozenset({"shell", "ask"})
-"""Kinds of calls whose results say more than that the call succeeded."""
 
 
 def parse_bubble_call(tool: CursorTool, contents: FileContents | None, *, brief: bool = False) -> ToolCall:
@@ -131,17 +129,14 @@ def parse_bubble_call(tool: CursorTool, contents: FileContents | None, *, brief:
     json_texts = tuple(unwrap_json(raw) for raw in (tool.params, tool.raw_args) if raw != JSON_NULL)
     call = parse_cursor_call(tool.name or "", tool.tool_call_id or "", json_texts, brief=brief)
     result = unwrap_json(tool.result) if tool.result != JSON_NULL else b""
-    output = parse_tool_output(result)
+    output = decode_leniently(result, CursorToolOutput) if result[:1] == b"{" else CursorToolOutput()
     status = _find_status(tool, output, result)
     if call.kind in ("edit", "write") and not brief and not call.edits and contents is not None:
         call = replace(call, edits=performed_edits(output, call.paths[0] if call.paths else "", contents))
     if call.answers:
         call = replace(call, answers=_fill_answers(call.answers, find_questions(parse_tool_inputs(json_texts)), output))
     code = output.exit_code_v2 if output.exit_code_v2 is not None else output.exit_code
-    is_output_unused = brief and status == "ok" and call.kind not in _KINDS_WITH_USED_RESULTS
-    return close_cursor_call(
-        call, status, "" if is_output_unused else _join_output(tool, output, result), code, brief=brief
-    )
+    return close_cursor_call(call, status, _join_output(tool, output, result), code, brief=brief)
 
 
 def _find_status(tool: CursorTool, output: CursorToolOutput, result: bytes) -> ToolStatus:
@@ -152,13 +147,10 @@ def _find_status(tool: CursorTool, output: CursorToolOutput, result: bytes) -> T
         return "denied"
     if status == "ok" and output.not_interrupted is False:
         return "interrupted"
-    if status == "ok" and cursor_tool_kind(tool.name or "") == "plan" and not _is_accepted(tool, output):
+    is_accepted = output.accepted is True or decode_string(tool.user_decision).startswith("accept")
+    if status == "ok" and cursor_tool_kind(tool.name or "") == "plan" and not is_accepted:
         return "pending"  # the plan was written, but the person has not decided on it yet
     return status
-
-
-def _is_accepted(tool: CursorTool, output: CursorToolOutput) -> bool:
-    return output.accepted is True or decode_string(tool.user_decision).startswith("accept")
 
 
 def close_cursor_call(

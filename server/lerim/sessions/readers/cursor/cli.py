@@ -12,12 +12,8 @@ import msgspec
 from lerim.errors import Problem
 from lerim.sessions.model import Database, ToolCall, ToolStatus, Transcript
 from lerim.sessions.readers.cursor.calls import parse_cursor_call
-from lerim.sessions.readers.cursor.folders import SIDE_FILE_BYTES, common_folder, folders_by_digest
-from lerim.sessions.readers.cursor.records import (
-    Number,
-    parse_cursor_time,
-    unwrap_json,
-)
+from lerim.sessions.readers.cursor.folders import SIDE_FILE_BYTES, folders_by_digest
+from lerim.sessions.readers.cursor.records import Number, parse_cursor_time, unwrap_json
 from lerim.sessions.readers.cursor.turns import CursorSessionBuilder
 from lerim.sessions.readers.engine import (
     JSON_NULL,
@@ -115,18 +111,12 @@ def load_cli_chat(transcript: Transcript, *, brief: bool = False) -> LoadedSessi
     meta, builder, named_folder, fault_count = read_database(
         transcript.path, lambda db: _read_chat(db, transcript, brief=brief), problems
     )
-    turns = builder.build_turns("")
-    paths = (path for turn in turns for call in turn.tool_calls for path in call.paths)
-    turns = builder.build_turns(transcript.cwd or named_folder or common_folder(paths))
+    turns = builder.build_turns(transcript.cwd or named_folder or builder.find_call_folder())
     if fault_count:
-        what = f"{fault_count} messages of this chat could not be read and were skipped"
+        what = f"Messages of this chat could not be read and were skipped ({fault_count})"
         problems.append(Problem("bad-row", str(transcript.path), what))
-    session = sum_session(
-        transcript,
-        turns,
-        title=column_text(meta.name),
-        times=(parse_cursor_time(meta.created_at),),
-    )
+    times = (parse_cursor_time(meta.created_at),)
+    session = sum_session(transcript, turns, title=column_text(meta.name), times=times)
     return LoadedSession(session, turns, problems=problems)
 
 
@@ -242,16 +232,8 @@ _FOLDER_FIELD = 9
 
 
 def _find_root_folder(root: bytes) -> str:
-    if root[:1] == b"{":
-        return ""
-    return next(
-        (
-            uri_to_path(value.decode("utf-8", "replace"))
-            for key, value in _protobuf_fields(root)
-            if key == _FOLDER_FIELD
-        ),
-        "",
-    )
+    folders = (value for key, value in _protobuf_fields(root) if key == _FOLDER_FIELD)
+    return uri_to_path(next(folders, b"").decode("utf-8", "replace"))
 
 
 def add_chat_message(builder: CursorSessionBuilder, message: ChatMessage, native_id: str, *, brief: bool) -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
-from lerim.sessions.readers.cursor.records import ComposerHead, CursorWindow, Uri
+from lerim.sessions.readers.cursor.records import ComposerHead, Uri
 from lerim.sessions.readers.engine import (
     find_first_folder,
     find_text,
@@ -36,23 +36,16 @@ def folder_of_uri(uri: Uri | str | None) -> str:
 def folder_of_head(head: ComposerHead, storage: Path) -> str:
     """Returns the folder that a composer or its head names. `storage` is the `workspaceStorage` folder, where workspace
     ids are looked up."""
-    window = head.workspace_identifier
-    found = folder_of_window(window, storage) if window is not None else ""
+    window, found = head.workspace_identifier, ""
+    if window is not None:  # its URI, its workspace file, or its workspace id
+        found = folder_of_uri(window.uri) or find_first_folder(folder_of_uri(window.config))
+        found = found or _folder_of_workspace_id(window.id or "", storage)
     if not found and head.agent_location is not None and head.agent_location.environment is not None:
         found = folder_of_uri(head.agent_location.environment.uri)
     return found
 
 
-def folder_of_window(window: CursorWindow, storage: Path) -> str:
-    """Returns the folder of a window: from its URI, from its workspace file, or from its workspace id."""
-    return (
-        folder_of_uri(window.uri)
-        or find_first_folder(folder_of_uri(window.config))
-        or folder_of_workspace_id(window.id or "", storage)
-    )
-
-
-def folder_of_workspace_id(identifier: str, storage: Path) -> str:
+def _folder_of_workspace_id(identifier: str, storage: Path) -> str:
     """Returns the folder of a workspace id; '' if it is not a valid id or its storage is gone."""
     return find_workspace_folder(storage / identifier) if re.fullmatch(r"[A-Za-z0-9-]{1,100}", identifier) else ""
 

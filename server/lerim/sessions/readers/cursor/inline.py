@@ -49,12 +49,9 @@ def read_item(db: sqlite3.Connection, key: str) -> bytes:
 
 def find_inline_chats(path: Path, storage: Path, problems: list[Problem]) -> list[Transcript]:
     """Lists the chats stored whole in a database, except those that the global database contains by now."""
-    damaged_keys: list[str] = []
-    chats = read_database(path, lambda db: _read_chats(db, damaged_keys), problems)
-    for key in dict.fromkeys(damaged_keys):
-        problems.append(
-            Problem("bad-row", f"{path}#{key}", ("Some chats in this row are damaged; the intact ones were used"))
-        )
+    chats, damaged_keys = read_database(path, _read_chats, problems)
+    what = "Some chats in this row are damaged; the intact ones were used"
+    problems += (Problem("bad-row", f"{path}#{key}", what) for key in damaged_keys)
     if not chats:
         return []
     folder = find_workspace_folder(path.parent) or _find_common_folder(chats.values())
@@ -94,7 +91,7 @@ def _find_common_folder(chats: Iterable[msgspec.Raw]) -> str:
 def load_inline_chat(db: sqlite3.Connection, chat_id: str) -> Composer | None:
     """Returns the chat with that id, or None if this database does not contain it whole. A tab of 2023 is returned as a
     composer."""
-    raw = _read_chats(db, []).get(chat_id)
+    raw = _read_chats(db)[0].get(chat_id)
     if raw is None:
         return None
     tab = decode_leniently(raw, ChatTab)
@@ -103,15 +100,13 @@ def load_inline_chat(db: sqlite3.Connection, chat_id: str) -> Composer | None:
     return Composer(composer_id=tab.id, name=tab.title, last_updated_at=tab.sent, conversation=tab.bubbles)
 
 
-def _read_chats(db: sqlite3.Connection, damaged_keys: list[str]) -> Mapping[str, msgspec.Raw]:
-    chats, damaged = _parse_chats(read_item(db, CHATS_KEY), read_item(db, COMPOSERS_KEY))
-    damaged_keys += damaged
-    return chats
+def _read_chats(db: sqlite3.Connection) -> tuple[Mapping[str, msgspec.Raw], tuple[str, ...]]:
+    """Returns the chats of a database by their ids, and the keys of the rows that are damaged."""
+    return _parse_chats(read_item(db, CHATS_KEY), read_item(db, COMPOSERS_KEY))
 
 
 @lru_cache(maxsize=1)  # the chats of a database are read one after another, and all of them are in two rows
 def _parse_chats(tabs: bytes, composers: bytes) -> tuple[Mapping[str, msgspec.Raw], tuple[str, ...]]:
-    """Returns the chats in the two rows by their ids, and the keys of the rows that are damaged."""
     damaged_keys: list[str] = []
     chats: dict[str, msgspec.Raw] = {}
     for raw in _split_chats(tabs, "tabId", CHATS_KEY, damaged_keys):
@@ -139,7 +134,6 @@ def _split_chats(value: bytes, key: str, where: str, damaged_keys: list[str]) ->
 
 
 def _find_moved(path: Path, chat_ids: list[str]) -> set[str]:
-
     def work(db: sqlite3.Connection) -> set[str]:
         if not table_columns(db, "cursorDiskKV"):
             return set()

@@ -1,10 +1,10 @@
 """Lists the chats of a Cursor database, each with a stamp that changes whenever the chat does, from keys and lists
 alone.
 
-The stamp consists of the time in the chat's head, the rowid of its own row and the rowid of its newest bubble: Cursor
-replaces rows, which gives them new rowids, and updates the time later than the content. Both rowids come from the index
-of the keys, so no bubble is read. Own rows are read only for chats that are in no list and for those whose head may be
-outdated (see `_complete_chats`).
+The stamp consists of the time in the chat's head, the rowid of its own row, and the number of its bubbles and rowid of
+the newest: Cursor replaces rows, which gives them new rowids, and updates the time later than the content. All but the
+time comes from the index of the keys, so no bubble is read. Own rows are read only for chats that are in no list and
+for those whose head may be outdated (see `_complete_chats`).
 """
 
 from __future__ import annotations
@@ -57,10 +57,12 @@ _PANE_KEY = "workbench.panel.composerChatViewPane"
 _CHAT_IN_PANE = re.compile(rb"workbench\.panel\.aichat\.view\.([0-9A-Za-z-]{8,64})")
 _PROJECTS_KEY = "glass.localAgentProjects.v1"
 _MEMBERSHIP_KEY = "glass.localAgentProjectMembership.v1"
-_NEWEST_BUBBLE = (
-    "(SELECT max(b.rowid) FROM cursorDiskKV AS b"
-    " WHERE b.key > 'bubbleId:' || substr(c.key, 14) || ':' AND b.key < 'bubbleId:' || substr(c.key, 14) || ';')"
+_FROM_BUBBLES = (
+    "FROM cursorDiskKV AS b"
+    " WHERE b.key > 'bubbleId:' || substr(c.key, 14) || ':' AND b.key < 'bubbleId:' || substr(c.key, 14) || ';'"
 )
+_BUBBLE_BYTES = 3072
+"""The approximate size of a bubble, used to estimate the size of a chat without reading it."""
 _REREAD_CHATS = 200
 """How many of the most recently used chats have their own rows read in addition to their heads."""
 _ROW_LIMIT = 256 * 1024
@@ -94,14 +96,9 @@ def list_editor_chats(database: Database) -> tuple[list[Transcript], list[Proble
     keys = read_database(path, lambda db: _read_chat_keys(db, storage), problems)
     for row in keys.lost:
         problems.append(Problem("bad-row", f"{path}@{row}", "A row of this database is damaged and was skipped"))
-    newest = keep_newest_sessions(database, keys.rows, lambda row: (row[2], row[1]), problems)
-    keys = keys._replace(rows=newest)
-    chats = _complete_chats(path, storage, keys, problems)
-    transcripts = [
-        _build_transcript(path, chat_id, chats[chat_id], rowid, newest)
-        for chat_id, rowid, newest in keys.rows
-        if chat_id in chats
-    ]
+    newest = keep_newest_sessions(database, keys.rows, lambda row: (row.newest, row.rowid), problems)
+    chats = _complete_chats(path, storage, keys._replace(rows=newest), problems)
+    transcripts = [_build_transcript(path, row, chats[row.chat_id]) for row in newest if row.chat_id in chats]
     transcripts += find_inline_chats(path, storage, problems)
     if missing_table := read_database(path, lambda db: _find_missing_table(db, path), problems):
         if not transcripts:
@@ -117,10 +114,10 @@ def _find_missing_table(db: sqlite3.Connection, path: Path) -> str:
     return next((table for table in tables if is_table_missing(db, table)), "")
 
 
-def _build_transcript(path: Path, chat_id: str, known: KnownChat, rowid: int, newest: int) -> Transcript:
-    checksum = zlib.crc32(f"{rowid}\n{known.folder}".encode("utf-8", "surrogatepass"))
-    time = min(known.updated * 1_000_000, MAX_TIME_NS)
-    return Transcript("cursor", path, chat_id, newest, time, checksum, known.parent, chat_id, known.folder)
+def _build_transcript(path: Path, row: _ChatRow, known: KnownChat) -> Transcript:
+    checksum = zlib.crc32(f"{row.rowid}\n{row.newest}\n{known.folder}".encode("utf-8", "surrogatepass"))
+    size, time = max(row.bubbles, 1) * _BUBBLE_BYTES, min(known.updated * 1_000_000, MAX_TIME_NS)
+    return Transcript("cursor", path, row.chat_id, size, time, checksum, known.parent, row.chat_id, known.folder)
 
 
 def workspace_storage(path: Path) -> Path:
@@ -129,8 +126,13 @@ def workspace_storage(path: Path) -> Path:
     return user_folder if user_folder.name == _STORAGE_NAME else user_folder / _STORAGE_NAME
 
 
-_ChatRow = tuple[str, int, int]
-"""A chat's id, its rowid, and the rowid of its newest bubble."""
+class _ChatRow(NamedTuple):
+    """A chat's id, its rowid, the rowid of its newest bubble (0 if it has none), and how many it has."""
+
+    chat_id: str
+    rowid: int
+    newest: int
+    bubbles: int
 
 
 class _ChatKeys(NamedTuple):
@@ -147,13 +149,9 @@ def _read_chat_keys(db: sqlite3.Connection, storage: Path) -> _ChatKeys:
     if not table_columns(db, "cursorDiskKV"):
         return _ChatKeys([], {}, lost, True)
     (sql,) = db.execute("SELECT sql FROM sqlite_master WHERE name = 'cursorDiskKV'").fetchone()
-    selection = f"substr(c.key, 14), c.rowid, {_NEWEST_BUBBLE}"
-    rows = read_rows(db, "cursorDiskKV AS c", selection, _IS_CHAT_KEY, (), lost)
-    chat_rows = [
-        (column_text(chat_id), rowid, newest or 0)
-        for chat_id, rowid, newest in rows
-        if isinstance(rowid, int) and isinstance(newest, int | None)
-    ]
+    bubbles = f"(SELECT max(b.rowid) {_FROM_BUBBLES}), (SELECT count(*) {_FROM_BUBBLES})"
+    rows = read_rows(db, "cursorDiskKV AS c", f"substr(c.key, 14), c.rowid, {bubbles}", _IS_CHAT_KEY, (), lost)
+    chat_rows = [_ChatRow(column_text(chat_id), *map(column_number, numbers)) for chat_id, *numbers in rows]
     return _ChatKeys(
         chat_rows,
         _read_heads(db, storage) if chat_rows else {},
@@ -170,9 +168,9 @@ def _complete_chats(path: Path, storage: Path, keys: _ChatKeys, problems: list[P
     changed in place.
     """
     heads = keys.heads
-    missing = [chat_id for chat_id, _, _ in keys.rows if chat_id not in heads]
+    missing = [row.chat_id for row in keys.rows if row.chat_id not in heads]
     references = load_workspace_references(storage) if missing and not heads else {}
-    chats = {chat_id: heads[chat_id] for chat_id, _, _ in keys.rows if chat_id in heads}
+    chats = {row.chat_id: heads[row.chat_id] for row in keys.rows if row.chat_id in heads}
     chats |= {
         chat_id: references[chat_id] for chat_id in missing if chat_id in references and references[chat_id].updated
     }
@@ -184,8 +182,8 @@ def _complete_chats(path: Path, storage: Path, keys: _ChatKeys, problems: list[P
         outlines, lost = read_database(path, lambda db: _read_own_rows(db, unknown + reread, storage), problems)
         chats |= {chat_id: _merge_chats(one, chats.get(chat_id)) for chat_id, one in outlines.items()}
         damaged = frozenset(lost)
-        chats |= {chat_id: KnownChat() for chat_id, rowid, _ in keys.rows if rowid in damaged and chat_id not in chats}
-    if without_bubbles := [(chat_id, rowid) for chat_id, rowid, newest in keys.rows if not newest and chat_id in chats]:
+        chats |= {one.chat_id: KnownChat() for one in keys.rows if one.rowid in damaged and one.chat_id not in chats}
+    if without_bubbles := [one for one in keys.rows if not one.bubbles and one.chat_id in chats]:
         for chat_id in read_database(path, lambda db: _find_emptied(db, without_bubbles), problems):
             del chats[chat_id]
     if any(not known.has_window for known in chats.values()):
@@ -292,11 +290,11 @@ def _read_own_rows(db: sqlite3.Connection, cids: list[str], storage: Path) -> tu
     return found, lost
 
 
-def _find_emptied(db: sqlite3.Connection, chats: list[tuple[str, int]]) -> list[str]:
+def _find_emptied(db: sqlite3.Connection, chats: list[_ChatRow]) -> list[str]:
     """Returns those of the given chats without bubbles whose own row contains no conversation either. They were cleared
     and must not hide what a file still contains of them. Long rows contain a conversation and are not read."""
     emptied: list[str] = []
-    for chat_id, rowid in chats:
+    for chat_id, rowid, _, _ in chats:
         kind = db.execute("SELECT typeof(value) FROM cursorDiskKV WHERE rowid = ?", (rowid,)).fetchone()
         if kind == (b"null",):
             emptied.append(chat_id)

@@ -17,7 +17,7 @@ import msgspec
 from lerim.errors import LerimError, Problem
 from lerim.sessions.model import Database, StoreContents, Transcript
 from lerim.sessions.readers.cursor import chats, cli, listing
-from lerim.sessions.readers.cursor.folders import common_folder, folder_of_project, folders_by_digest
+from lerim.sessions.readers.cursor.folders import folder_of_project, folders_by_digest
 from lerim.sessions.readers.cursor.turns import CursorSessionBuilder
 from lerim.sessions.readers.engine import (
     JSON_NULL,
@@ -134,8 +134,5 @@ def _load_agent_transcript(transcript: Transcript, *, brief: bool = False) -> Lo
             continue
         if line.message is not None and line.role in ("user", "assistant"):
             cli.add_chat_message(builder, cli.ChatMessage(line.role, line.message.content), "", brief=brief)
-    turns = builder.build_turns(transcript.cwd)
-    if not transcript.cwd:
-        paths = (path for turn in turns for call in turn.tool_calls for path in call.paths)
-        turns = builder.build_turns(common_folder(paths))
+    turns = builder.build_turns(transcript.cwd or builder.find_call_folder())
     return LoadedSession(sum_session(transcript, turns), turns, problems=problems)

@@ -10,7 +10,6 @@ import msgspec
 from lerim.sessions.model import FileEdit
 from lerim.sessions.readers.engine import (
     JSON_NULL,
-    decode_leniently,
     find_text,
     list_objects,
     parse_fields,
@@ -45,11 +44,6 @@ class CursorToolOutput(msgspec.Struct, rename="camel", gc=False):
 def parse_tool_inputs(json_texts: Sequence[bytes]) -> list[ToolInput]:
     """Decodes the inputs that are JSON objects."""
     return [fields for data in json_texts if (fields := parse_fields(data))]
-
-
-def parse_tool_output(data: bytes) -> CursorToolOutput:
-    """Decodes the output of a tool; all fields are empty if it is plain text."""
-    return decode_leniently(data, CursorToolOutput) if data[:1] == b"{" else CursorToolOutput()
 
 
 def find_input(inputs: Sequence[ToolInput], *names: str) -> str:

@@ -10,12 +10,9 @@ from msgspec.structs import replace
 
 from lerim.sessions.model import NO_TOKENS, Role, Tokens, ToolCall, ToolStatus, Turn, make_turn_id
 from lerim.sessions.readers.cursor.calls import close_cursor_call
+from lerim.sessions.readers.cursor.folders import common_folder
 from lerim.sessions.readers.cursor.human import parse_cursor_prompt
-from lerim.sessions.readers.cursor.records import (
-    Bubble,
-    extract_rich_text,
-    parse_cursor_time,
-)
+from lerim.sessions.readers.cursor.records import Bubble, extract_rich_text, parse_cursor_time
 from lerim.sessions.readers.engine import plausible_count, split_json_array, without_nul
 
 
@@ -112,6 +109,9 @@ class CursorSessionBuilder:
             )
             self._turns[index] = replace(self._turns[index], tool_calls=tuple(calls))
 
+    def find_call_folder(self) -> str:
+        return common_folder(path for turn in self._turns for call in turn.tool_calls for path in call.paths)
+
     def build_turns(self, cwd: str, branch: str = "") -> list[Turn]:
         return [replace(turn, cwd=cwd, branch=branch) for turn in self._turns]
 
@@ -137,21 +137,23 @@ class CursorSessionBuilder:
         return turn
 
     def _approve_last_plan(self) -> None:
-        """Marks the plan in the last turn as approved: the editor sends a message on the person's behalf when they have
-        a plan carried out."""
-        if self._turns:
-            calls = (
-                replace(call, status="ok", output="", output_cut=0)
-                if call.kind == "plan" and call.status == "pending"
-                else call
-                for call in self._turns[-1].tool_calls
-            )
-            self._turns[-1] = replace(self._turns[-1], tool_calls=tuple(calls))
+        """Marks the last plan since the last prompt as approved: the editor sends a message on the person's behalf when
+        they have a plan carried out."""
+        for index, turn in reversed(list(enumerate(self._turns))):
+            calls = tuple(map(_approve_plan, turn.tool_calls))
+            if turn.role == "user" or calls != turn.tool_calls:
+                self._turns[index] = replace(turn, tool_calls=calls)
+                break
 
     def _count_usage(self, bubble: Bubble) -> None:
         tokens = _bubble_tokens(bubble)
         if tokens != NO_TOKENS:
             self.tokens = (self.tokens or NO_TOKENS) + tokens
+
+
+def _approve_plan(call: ToolCall) -> ToolCall:
+    is_waiting = call.kind == "plan" and call.status == "pending"
+    return replace(call, status="ok", output="", output_cut=0) if is_waiting else call
 
 
 def _join_paragraphs(first: str, second: str) -> str:

@@ -23,8 +23,6 @@ from lerim.sessions.readers.opencode.forks import find_originals
 from lerim.sessions.readers.opencode.forms import select_columns
 from lerim.sessions.readers.opencode.turns import build_loaded_session
 
-__all__ = ["list_database", "open_session", "probe_folder", "scan_root"]
-
 MESSAGE_BYTES = 16 * 1024
 """The approximate size of a message with its parts in the database, used to estimate the size of a session without
 reading more."""
@@ -76,10 +74,8 @@ def _add_file_session(storage: Path, path: Path, contents: StoreContents) -> Non
         messages = [one for one in list_folder(storage / "message" / path.stem, contents.problems) if one.is_file()]
         stamps = [(file_stat.st_size, file_stat.st_mtime_ns)]
         for message in messages[-_OPEN_MESSAGES:]:
-            stamps.append(_stamp(message))
-            stamps += [
-                _stamp(part) for part in list_folder(storage / "part" / Path(message.path).stem, contents.problems)
-            ]
+            parts = list_folder(storage / "part" / Path(message.path).stem, contents.problems)
+            stamps += map(_stamp, (message, *parts))
     except OSError as error:
         what = f"This session cannot be read: {error_reason(error)}"
         contents.problems.append(Problem("unreadable", str(path), what))
@@ -113,10 +109,9 @@ def list_database(database: Database, folders: Sequence[str]) -> tuple[list[Tran
     messages and of the newest messages' parts, because the session's own time does not change while an answer is being
     written. Raises TranscriptError if the database cannot be read."""
     problems: list[Problem] = []
-    result = live.read_database(database.path, lambda db: _list_rows(db, database.path), problems)
-    transcripts, lost_count = result
+    transcripts, lost_count = live.read_database(database.path, lambda db: _list_rows(db, database.path), problems)
     if lost_count:
-        what = f"{lost_count} rows of this database are damaged; sessions may be incomplete"
+        what = f"Rows of this database are damaged ({lost_count}); sessions may be incomplete"
         problems.append(Problem("bad-record", str(database.path), what))
     return live.keep_newest_sessions(database, transcripts, lambda one: (one.mtime_ns, one.size), problems), problems
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace as replace_fields
 
 from msgspec.structs import replace
@@ -41,15 +42,12 @@ def build_loaded_session(transcript: Transcript, stored: StoredSession) -> Loade
     turns: list[Turn] = []
     own_command_ids: set[str] = set()
     plan = ""
-    pieces_by_message = _unreverted_pieces(stored, info.revert or Revert())
     prompt_cwds = {
         without_nul(one.parent_id): _message_cwd(one, default_cwd) for one in reversed(stored.messages) if one.parent_id
     }
-    for index, message in enumerate(stored.messages):
-        origin = stored.origins.get(message.id or "")
-        if index >= len(pieces_by_message):
-            continue
-        native_id, pieces = message.id or "", pieces_by_message[index]
+    for message, pieces in _unreverted_messages(stored, info.revert or Revert()):
+        native_id = message.id or ""
+        origin = stored.origins.get(native_id)
         turn_id = make_turn_id("opencode", origin.id if origin else native_id)
         if message.role == "user":
             cwd = prompt_cwds.get(native_id, default_cwd)
@@ -57,39 +55,28 @@ def build_loaded_session(transcript: Transcript, stored: StoredSession) -> Loade
             if [one.text for one in pieces if one.type == "synthetic"] == [_OWN_COMMAND_NOTE]:
                 own_command_ids.add(native_id)
             elif not (is_subagent or (origin and origin.is_subagent)) and text:
-                turns.append(_build_prompt(message, turn_id, len(turns), cwd, text, is_subagent=False))
+                turns.append(_begin_turn(message, turn_id, len(turns), cwd, text))
         elif message.role == "assistant":
-            turn = _build_reply(
-                message,
-                turn_id,
-                len(turns),
-                _message_cwd(message, default_cwd),
-                pieces,
-                own_command_ids=own_command_ids,
-                is_subagent=is_subagent,
-            )
-            if turn is not None:
-                turn, plan = _attach_plan(turn, plan)
+            begun = _begin_turn(message, turn_id, len(turns), _message_cwd(message, default_cwd))
+            is_own_command = message.parent_id in own_command_ids
+            if (turn := _add_answer(begun, message, pieces, is_own_command=is_own_command)) is not None:
+                turn, plan = _attach_plan(replace(turn, sidechain=is_subagent), plan)
                 turns.append(turn)
-    return LoadedSession(
-        _build_session(replace_fields(transcript, cwd=default_cwd), stored, turns),
-        turns,
-        stored.problems,
-    )
+    session = _build_session(replace_fields(transcript, cwd=default_cwd), stored, turns)
+    return LoadedSession(session, turns, stored.problems)
 
 
-def _unreverted_pieces(stored: StoredSession, revert: Revert) -> list[list[OpenCodePiece]]:
-    """Returns the pieces of every message up to the point where the person reverted the session."""
-    kept: list[list[OpenCodePiece]] = []
+def _unreverted_messages(
+    stored: StoredSession, revert: Revert
+) -> Iterator[tuple[OpenCodeMessage, list[OpenCodePiece]]]:
+    """Yields the messages with their pieces up to the point where the person reverted the session."""
     for message in stored.messages:
         pieces = stored.pieces.get(message.id or "", [])
         if revert.message_id and message.id == revert.message_id:
-            if not revert.part_id:
-                break
-            kept.append([one for one in pieces if one.id < revert.part_id])
-            break
-        kept.append(pieces)
-    return kept
+            if revert.part_id:
+                yield message, [one for one in pieces if one.id < revert.part_id]
+            return
+        yield message, pieces
 
 
 def _typed_text(pieces: list[OpenCodePiece]) -> str:
@@ -105,56 +92,35 @@ def _message_cwd(message: OpenCodeMessage, default_cwd: str) -> str:
     return (without_nul(message.path.cwd) if message.path else "") or default_cwd
 
 
-def _build_prompt(
-    message: OpenCodeMessage, turn_id: str, ordinal: int, cwd: str, text: str, *, is_subagent: bool
-) -> Turn:
-    return Turn(
-        id=turn_id,
-        ordinal=ordinal,
-        role="user",
-        kind="prompt",
-        text=text,
-        time=milliseconds_to_time(message.time.created) if message.time else None,
-        cwd=cwd,
-        sidechain=is_subagent,
-    )
+def _begin_turn(message: OpenCodeMessage, turn_id: str, ordinal: int, cwd: str, text: str = "") -> Turn:
+    time = milliseconds_to_time(message.time.created) if message.time else None
+    return Turn(turn_id, ordinal, "user", "prompt", text, time, cwd)
 
 
-def _build_reply(
-    message: OpenCodeMessage,
-    turn_id: str,
-    ordinal: int,
-    cwd: str,
-    pieces: list[OpenCodePiece],
-    *,
-    own_command_ids: set[str],
-    is_subagent: bool,
+def _add_answer(
+    turn: Turn, message: OpenCodeMessage, pieces: list[OpenCodePiece], *, is_own_command: bool
 ) -> Turn | None:
-    """Returns the turn of an answer; None for the summary of a compaction and for an answer without content (yet)."""
+    """Returns the turn with an answer, or with the person's own command; None for the summary of a compaction and for
+    an answer without content (yet)."""
     calls = tuple(one.call for one in pieces if one.call is not None)
-    if calls and message.parent_id in own_command_ids:
+    if calls and is_own_command:
         own_call = mark_own_command(calls[0])
-        turn = _build_prompt(message, turn_id, ordinal, cwd, own_call.command, is_subagent=is_subagent)
-        return replace(turn, kind="shell", tool_calls=(own_call,))
+        return replace(turn, kind="shell", text=own_call.command, tool_calls=(own_call,))
     text = "\n\n".join(
         part for one in pieces if one.type == "text" and (part := cut_blocks(one.text, (MEMORIES_TAG,)).strip())
     )
     reasoning = "\n\n".join(part for one in pieces if one.type == "reasoning" and (part := one.text.strip()))
     if bytes(message.summary) == b"true" or not (text or reasoning or calls):
         return None
-    return Turn(
-        id=turn_id,
-        ordinal=ordinal,
+    return replace(
+        turn,
         role="assistant",
         kind="reply",
         text=text,
-        time=milliseconds_to_time(message.time.created) if message.time else None,
-        cwd=cwd,
         reasoning=reasoning,
         tool_calls=calls,
         model=without_nul(message.model_id)[:200],
         tokens=_message_tokens(message) or NO_TOKENS,
-        sidechain=is_subagent,
     )
 
 
