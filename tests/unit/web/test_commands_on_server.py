@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,6 +21,8 @@ from lerim.web.running import request_server
 from model_desk import SERVER
 from reviews import added
 from terminal import answer
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="waits for the server as a child and kills it")
 
 
 @pytest.fixture
@@ -92,3 +96,18 @@ def test_ctrl_c_cancels_a_sync_that_the_command_started(desk: Desk, server: Runn
     assert report.state in ("cancelled", "done")  # it may have ended before
     assert sync(desk)["state"] == "done"
     assert len(desk.waiting()) == len(set(desk.waiting())) > 0
+
+
+def test_a_command_goes_on_by_itself_if_the_server_is_killed_meanwhile(desk: Desk, server: RunningServer) -> None:
+    seen: list[object] = []
+
+    def kill_server(event: object) -> None:
+        if not seen:
+            os.kill(server.pid, signal.SIGKILL)
+        seen.append(event)
+
+    key = desk.place.project.key
+    with share_progress(desk.home, key) as share:
+        share(SyncProgress("reading", 3, 9, 1))
+        assert run_on_server(desk.home, desk.place.project, "sync", {}, kill_server, lambda: False) is None
+    assert [one["title"] for one in sync(desk)["candidates"]] == desk.waiting()

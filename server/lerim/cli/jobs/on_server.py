@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -32,7 +33,8 @@ from lerim.web import WorkEvent, WorkKind, mark_environment, request_server, str
 JobReport: TypeAlias = SyncReport | MaintainReport
 CANCELLED = "It was cancelled in the running server; the next run continues where it stopped."
 LOOK_SECONDS = 0.2
-"""How often Ctrl-C is looked for."""
+"""How often Ctrl-C, and the end of a killed server, are looked for."""
+END_SECONDS = 5.0
 
 
 class _Server(msgspec.Struct, frozen=True):
@@ -72,10 +74,20 @@ def run_on_server(
             if started:
                 return _make_report(project, kind, events)
     except ServerError as error:
-        if error.code == "not-found" or find_running_server(home) is None:
+        if error.code == "not-found" or (error.code == ServerError.code and _has_ended(home)):
             return None
         raise
     return _make_cancelled(project, kind)
+
+
+def _has_ended(home: Home) -> bool:
+    """Returns whether the server has ended. Its connections break a little earlier than the kernel frees its lock."""
+    end = time.monotonic() + END_SECONDS
+    while find_running_server(home) is not None:
+        if time.monotonic() > end:
+            return False
+        time.sleep(LOOK_SECONDS)
+    return True
 
 
 def _follow(
