@@ -129,7 +129,8 @@ def count(path: Path) -> Counts:
                 if block["type"] == "tool_result":
                     denied = is_denial(record, block)
                     denials += denied
-                    errors += bool(block.get("is_error")) and not denied
+                    stopped = str(block.get("content")).startswith("[Request interrupted")
+                    errors += bool(block.get("is_error")) and not denied and not stopped
     attached = attached_prompts(found)
     typed = [str(record["message"]["content"]) for record in found if is_prompt(record)]
     return Counts(

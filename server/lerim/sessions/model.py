@@ -182,8 +182,8 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
 class Session:
     """What is known of a session after reading its transcript: totals over the whole file.
 
-    `prompts` counts what people typed (turns of kind `prompt`); `tool_errors` counts results marked as errors
-    (`denials` are separate). `cwds` and `branches` are in order of first appearance. `parent` is the id of the
+    `prompts` counts what people typed (turns of kind `prompt`); `tool_errors` counts calls that failed (not those that
+    were denied or interrupted). `cwds` and `branches` are in order of first appearance. `parent` is the id of the
     parent session if this is a subagent's transcript. `tokens` is None if the store records no counts; `cost` is what
     the store itself recorded, in USD.
     """

@@ -17,8 +17,9 @@ SAID = REFUSED + "To tell you how to proceed, the user said:\n"
 
 def one(tmp_path, asked, *results):
     turns, done = read(tmp_path, prompt("Go"), reply("m1", asked), *results)
-    assert done.problems == []
-    return turns[1].tool_calls[0]
+    [made] = turns[1].tool_calls
+    assert (done.problems, done.session.tool_errors) == ([], made.status == "error")
+    return made
 
 
 RUN = call("t1", "Bash", command="make", description="Build it")

@@ -282,12 +282,3 @@ def test_thoughts_stand_with_the_answer_they_led_to(tmp_path):
     thought = lines.item("reasoning", summary=[{"type": "summary_text", "text": "**Looking**"}], encrypted_content="x")
     turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.prompt("Use uv"), thought, lines.said("Yes"))
     assert turns[1].reasoning == "**Looking**"
-
-
-def test_lines_may_end_as_on_windows_and_hold_half_a_character(tmp_path):
-    path = tmp_path / "rollout-x.jsonl"
-    whole = lines.encoded(lines.meta(), lines.prompt("Use uv")).replace(b"\n", b"\r\n")
-    path.write_bytes(whole.replace(b"Use uv", b"Use uv \\ud83d"))
-    turns, done = lines.reading(path)
-    assert [turn.text for turn in turns] == ["Use uv \ufffd"]
-    assert done.problems == []

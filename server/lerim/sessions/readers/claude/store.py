@@ -138,9 +138,9 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally]):
                 folder = self._results_folder
                 close = partial(close_claude_call, status=status, text=text, record=record, results_folder=folder)
             call = self._drafts.update_call(block.tool_use_id or "", self._line_offset, close)
-            is_denied = (status if call is None else call.status) == "denied"
-            tally.denials += is_denied
-            tally.tool_errors += bool(block.is_error) and not is_denied
+            status = status if call is None else call.status
+            tally.denials += status == "denied"
+            tally.tool_errors += status == "error"
         if is_interruption(record):
             self._drafts.interrupt_calls(self._line_offset)
         if results:
