@@ -53,8 +53,9 @@ def test_a_name_finds_the_other_names_that_memories_give_to_the_thing(project: P
         "Integration tests run at night",
     }
     assert "Clear the CI cache weekly" in titles(project, home, "how is the continuous integration cache cleared?")
-    assert "Never write to tally by hand" in titles(project, home, "ledger write")
-    assert "Ledger entries are never deleted" in titles(project, home, "tally deleted")
+    named = {giving.stem, "20260801-never-write-to-tally-by-hand", "20260801-ledger-entries-are-never-deleted"}
+    for name in ("tally", "ledger"):
+        assert {hit.record.id for hit in search_memories(project, home, name)} == named
     giving.unlink()
     assert titles(project, home, "CI") == ["Clear the CI cache weekly"], "the name is forgotten with the memory"
 
