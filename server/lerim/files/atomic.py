@@ -31,8 +31,9 @@ def path_to_text(path: str | Path) -> str:
 
 
 def hash_text(text: str) -> str:
-    """Returns the hash that identifies a file's content: 16 hex digits of SHA-256."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    """Returns the hash that identifies a file's content: 16 hex digits of SHA-256. Line ends of Windows do not count,
+    because git may check a file out with or without them."""
+    return hashlib.sha256(text.replace("\r\n", "\n").encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def read_text(path: Path, limit: int, anchor: Path | None = None) -> str:

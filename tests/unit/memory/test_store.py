@@ -167,6 +167,14 @@ def test_archived_memories_are_read_on_request(store: Store) -> None:
     assert stored.status == "archived" and store.new_id(stored.record) == f"{NAME}-2"
 
 
+def test_a_memory_that_git_checks_out_with_other_line_ends_has_not_changed(store: Store) -> None:
+    path = put(store)
+    before = store.load(path)[0]
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    after = store.load(path)[0]
+    assert (after.text_hash, after.record) == (before.text_hash, before.record)
+
+
 def test_files_beside_the_folders_of_memories_are_told(store: Store) -> None:
     good = put(store)
     for name in ("loose.md", "decisions/sub/x.md", "notes/y.md", "archived/z.md", "README.md", "summaries/1/2/s.md"):
