@@ -89,7 +89,7 @@ async def test_the_block_follows_each_accept_and_undo_where_that_was_chosen(edit
     waiting = propose(paths)
     await editor.start()
     await apply(editor, (await plan(editor)).stamp)
-    assert (await editor.ask(core.EXPORT_KEEP, {"root": editor.root, "keep": True})).keeps
+    assert (await editor.ask(core.EXPORT_KEEP, {"root": editor.root, "keep": True})).ok
     assert (await plan(editor)).keeps
     act = {"root": editor.root, "id": waiting, "action": "accept", "quotes": "shared"}
     assert (await editor.ask(core.REVIEW_ACT, act)).ok

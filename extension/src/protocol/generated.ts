@@ -784,12 +784,6 @@ export interface ExportKeepParams {
   keep: boolean;
 }
 /**
- * Whether the written files are kept up to date.
- */
-export interface ExportKeepView {
-  keeps: boolean;
-}
-/**
  * What to plan for a root. `remove`: to take everything of Lerim's out again.
  */
 export interface ExportParams {
@@ -928,9 +922,9 @@ export interface ImportPlanView {
  * A candidate, or an item that was left out, and its scope.
  */
 export interface ItemParams {
-  root: string;
   id: string;
   scope?: Scope;
+  root: string;
 }
 /**
  * An entry as markdown. `previous` and `next` are the nearest days that have an entry, "" if there is none;
@@ -1761,7 +1755,7 @@ export const modelTry = request<RootParams, SessionTrialView>("lerim/model/try")
 export const exportPlan = request<ExportParams, ExportPlanView>("lerim/export/plan");
 export const exportApply = request<ExportApplyParams, ExportDoneView>("lerim/export/apply");
 export const exportUndo = request<ExportUndoParams, ExportDoneView>("lerim/export/undo");
-export const exportKeep = request<ExportKeepParams, ExportKeepView>("lerim/export/keep");
+export const exportKeep = request<ExportKeepParams, OutcomeView>("lerim/export/keep");
 export const importPlan = request<RootParams, ImportPlanView>("lerim/import/plan");
 export const importApply = request<RootParams, ImportDoneView>("lerim/import/apply");
 export const debug = request<NoParams, DebugView>("lerim/debug");

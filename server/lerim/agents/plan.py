@@ -134,7 +134,8 @@ def _plan_removal(machine: AgentMachine, scope: _Scope, installed: Mapping[str, 
     drafts: list[_Draft] = []
     for path, files in _group_by_path(machine, scope).items():
         record = installed.get(str(path))
-        removed = [file for file in files if not _is_used_by_others(file, scope, record)]
+        staying = {agent for agent in (record.agents if record is not None else ()) if agent not in scope.agents}
+        removed = [file for file in files if staying.isdisjoint(file.agents)]
         kept = [one.entry for one in every if find_path(one) == path and one not in removed]
         draft = _read_draft(machine, path, removed or files)
         if draft.problem and record is None:
@@ -143,12 +144,6 @@ def _plan_removal(machine: AgentMachine, scope: _Scope, installed: Mapping[str, 
         if removed and not draft.problem and draft.before is not None:
             _remove_entries(draft, record, kept)
     return _make_plan("remove", drafts, scope)
-
-
-def _is_used_by_others(file: ConfigFile, scope: _Scope, record: InstalledFile | None) -> bool:
-    """Returns whether agents that stay have this entry installed, too."""
-    users = record.agents if record is not None else ()
-    return any(agent in file.agents and agent not in scope.agents for agent in users)
 
 
 @dataclass(slots=True)

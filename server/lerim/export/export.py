@@ -96,7 +96,8 @@ def write_export(
     Raises StaleError if a file has changed since the plan was made, MemoryError_ if one cannot be written; then none is
     changed. Raises BusyError if another process holds the review.
     """
-    files.sweep_leftovers(_written_folders(project.root))
+    folders = [project.root, project.root / ".claude", *(project.root / folder for folder in FOLDERS.values())]
+    files.sweep_leftovers([(folder, project.root) for folder in folders if folder.is_dir()])
     edits = list(export.plan.edits)
     taken: list[FileClaimResult] = []
     if take_edits and export.plan.hand_edited:
@@ -148,11 +149,6 @@ def _list_agents_with_sessions(project: Project, home: Home) -> tuple[frozenset[
             return catalog.find_project_platforms(project.key), []
     except LerimError as error:
         return frozenset(), [error.problem()]
-
-
-def _written_folders(root: Path) -> list[tuple[Path, Path]]:
-    folders = [root, root / ".claude", *(root / folder for folder in FOLDERS.values())]
-    return [(folder, root) for folder in folders if folder.is_dir()]
 
 
 def _remove_empty_folders(root: Path, made: Sequence[FileEdit]) -> None:

@@ -63,8 +63,8 @@ class ExportPlan:
 
     def without_new_files(self) -> ExportPlan:
         """Returns the plan with only those edits that change what Lerim has already written."""
-        kept = tuple(edit for edit in self.edits if edit.before is not None and _holds_ours(edit.before))
-        return replace(self, edits=kept)
+        before = [(edit, edit.before or "") for edit in self.edits]
+        return replace(self, edits=tuple(edit for edit, text in before if find_block(text) or parse_rule_file(text)))
 
 
 def plan_export(memories: Iterable[RuleMemory], found: ProjectFiles, used: frozenset[Platform]) -> ExportPlan:
@@ -168,10 +168,6 @@ class _Collected:
 
     def _make_edit(self, name: str, before: str | None, after: str | None, reason: str) -> FileEdit:
         return FileEdit(self._found.root / name, before, after, reason, self._found.root)
-
-
-def _holds_ours(text: str) -> bool:
-    return find_block(text) is not None or parse_rule_file(text) is not None
 
 
 def _warn_of_size(found: ProjectFiles, edits: Sequence[FileEdit]) -> Iterator[Problem]:

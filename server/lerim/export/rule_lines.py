@@ -35,7 +35,8 @@ def make_mark(memory_id: str) -> str:
 
 def render_line(record: MemoryRecord) -> str:
     """Returns a memory as one line: `- decision: Prices are Decimal (2026-03-02, src/money.py#Price) [1a2b3c4]`."""
-    return f"- {_kind(record)}: {_title(record)} ({', '.join(_about(record))}) [{make_mark(record.id)}]"
+    kind = "open question" if record.primitive == "question" else record.kind or record.primitive
+    return f"- {kind}: {_title(record)} ({', '.join(_about(record))}) [{make_mark(record.id)}]"
 
 
 def parse_line(text: str) -> ParsedLine | None:
@@ -53,10 +54,6 @@ def find_new_title(record: MemoryRecord, line: str) -> str | None:
     if parsed is None or parsed.title == _title(record):
         return None
     return parsed.title
-
-
-def _kind(record: MemoryRecord) -> str:
-    return "open question" if record.primitive == "question" else record.kind or record.primitive
 
 
 def _title(record: MemoryRecord) -> str:

@@ -58,7 +58,7 @@ def choose_start_file(found: ProjectFiles, used: frozenset[Platform]) -> StartFi
 def choose_rule_formats(found: ProjectFiles, used: frozenset[Platform]) -> list[RuleFormat]:
     """Returns the formats of rules files that an agent used here reads, without two that one agent would read."""
     formats: list[RuleFormat] = []
-    if "claude" in used or _has_rule_files(found, "claude"):
+    if "claude" in used or any(path.startswith(f"{FOLDERS['claude']}/") for path in found.texts):
         formats.append("claude")
     if "cursor" in used:
         formats.append("cursor")
@@ -69,8 +69,9 @@ def choose_rule_formats(found: ProjectFiles, used: frozenset[Platform]) -> list[
 
 def describe_unserved(found: ProjectFiles, used: frozenset[Platform], start: StartFile) -> list[str]:
     """Returns for each agent used here that does not read the start file a sentence that says how it can."""
+    claude_file = next((name for name in _CLAUDE_KINDS if found.exists(name)), "")
     remedies: dict[Platform, str] = {
-        "claude": f"add a line `@AGENTS.md` to {_first_claude_file(found)}" if _first_claude_file(found) else "",
+        "claude": f"add a line `@AGENTS.md` to {claude_file}" if claude_file else "",
         "gemini": (
             "add a line `@./AGENTS.md` to GEMINI.md"
             if found.exists(GEMINI)
@@ -125,11 +126,3 @@ def _imports_agents(found: ProjectFiles, name: str) -> bool:
 
 def _has_block(found: ProjectFiles, path: str) -> bool:
     return find_block(found.texts.get(path, "")) is not None
-
-
-def _has_rule_files(found: ProjectFiles, format: RuleFormat) -> bool:
-    return any(path.startswith(f"{FOLDERS[format]}/") for path in found.texts)
-
-
-def _first_claude_file(found: ProjectFiles) -> str:
-    return next((name for name in _CLAUDE_KINDS if found.exists(name)), "")

@@ -12,7 +12,6 @@ from .small_imports import connect, hash_bytes
 
 INDEX_VERSION = 1
 TITLE, QUOTE = 0, 1
-ALL_KINDS = ("decision", "insight", "procedure", "friction", "pitfall", "preference", "learning", "question")
 _MAX_CANDIDATES = 200
 _COLUMNS = "m.row, m.id, m.scope, m.kind, m.updated, m.text, m.file, m.mtime, m.size"
 
@@ -67,7 +66,7 @@ class Index:
         scores = self._score_by_words(text)
         for row in self._rows_of_places(text):
             scores[row] = scores.get(row, 0.0) + match.PLACE_SCORE
-        return self._load(scores, ALL_KINDS)
+        return self._load(scores)
 
     def find_for_failure(self, command: str, output: str) -> list[Item]:
         """Returns the learnings that tell of such a failure, best first."""
@@ -166,13 +165,13 @@ class Index:
         marks = ",".join("?" * len(values))
         return self._db.execute(f"{query} ({marks}) {rest}", values).fetchall()
 
-    def _load(self, scores: dict[int, float], kinds: tuple[str, ...]) -> list[Item]:
+    def _load(self, scores: dict[int, float], kinds: tuple[str, ...] = ()) -> list[Item]:
         best = sorted(scores, key=lambda row: -scores[row])[:_MAX_CANDIDATES]
         marks = ",".join("?" * len(best))
         found = self._db.execute(f"SELECT {_COLUMNS} FROM memories m WHERE m.row IN ({marks})", best)
-        items = [Item(columns, scores[columns[0]]) for columns in found]
-        items = [item for item in items if item.kind in kinds]
-        return sorted(items, key=lambda item: (-item.score, -item.updated, item.id))
+        items = (Item(columns, scores[columns[0]]) for columns in found)
+        wanted = [item for item in items if not kinds or item.kind in kinds]
+        return sorted(wanted, key=lambda item: (-item.score, -item.updated, item.id))
 
 
 _RULES = ("decision", "pitfall")

@@ -20,7 +20,7 @@ from lerim.lsp.protocol import (
 )
 from lerim.lsp.window import Repo, Sidecar
 from lerim.lsp.window import candidate_counts as counts
-from lerim.memory import KINDS, DriftChecker, Primitive, StoredMemory, fence_items, render_memory, subject_of
+from lerim.memory import KINDS, Drift, DriftChecker, Primitive, StoredMemory, fence_items, render_memory, subject_of
 from lerim.project import open_git
 from lerim.review import queue
 
@@ -85,7 +85,5 @@ def _render(sidecar: Sidecar, repo: Repo | None, stored: StoredMemory) -> str:
     if repo is None or not subject.references:
         return render_memory(stored.record)
     checker = DriftChecker(repo.project, sidecar.home, open_git(repo.project.root, sidecar.environ))
-    drift = checker.check_memories([subject]).get(stored.record.id)
-    return (
-        render_memory(stored.record, drift.state, drift.detail) if drift is not None else render_memory(stored.record)
-    )
+    drift = checker.check_memories([subject]).get(stored.record.id, Drift("fresh", ""))
+    return render_memory(stored.record, drift.state, drift.detail)

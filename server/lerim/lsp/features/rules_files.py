@@ -33,13 +33,13 @@ from lerim.lsp.protocol import (
     ExportDoneView,
     ExportFileView,
     ExportKeepParams,
-    ExportKeepView,
     ExportParams,
     ExportPlanView,
     ExportUndoParams,
     ImportClaimView,
     ImportDoneView,
     ImportPlanView,
+    OutcomeView,
     RootParams,
 )
 from lerim.lsp.window import Repo, Sidecar, candidate_counts
@@ -85,11 +85,11 @@ async def undo_agent_files(sidecar: Sidecar, params: ExportUndoParams) -> Export
     return ExportDoneView(len(made), 0, "")
 
 
-async def keep_agent_files(sidecar: Sidecar, params: ExportKeepParams) -> ExportKeepView:
+async def keep_agent_files(sidecar: Sidecar, params: ExportKeepParams) -> OutcomeView:
     """Stores whether the written files are kept up to date."""
     repo = await sidecar.find_trusted_repo(params.root, FEATURE)
     await sidecar.run_in_thread(set_keeping_rules, repo.project, sidecar.home, params.keep)
-    return ExportKeepView(params.keep)
+    return OutcomeView(True, "")
 
 
 def refresh_agent_files(sidecar: Sidecar, repo: Repo) -> None:

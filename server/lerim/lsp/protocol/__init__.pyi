@@ -61,7 +61,6 @@ from .exporting import ExportApplyParams as ExportApplyParams
 from .exporting import ExportDoneView as ExportDoneView
 from .exporting import ExportFileView as ExportFileView
 from .exporting import ExportKeepParams as ExportKeepParams
-from .exporting import ExportKeepView as ExportKeepView
 from .exporting import ExportParams as ExportParams
 from .exporting import ExportPlanView as ExportPlanView
 from .exporting import ExportUndoParams as ExportUndoParams

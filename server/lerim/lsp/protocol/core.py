@@ -159,12 +159,10 @@ class LeftOutParams(Params, frozen=True):
     session: str = ""
 
 
-class ItemParams(Params, frozen=True):
+class ItemParams(CandidateParams, frozen=True, kw_only=True):
     """A candidate, or an item that was left out, and its scope."""
 
     root: str
-    id: str
-    scope: Literal["project", "global"] = "project"
 
 
 class UndoParams(Params, frozen=True):

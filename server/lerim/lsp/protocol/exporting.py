@@ -75,12 +75,6 @@ class ExportDoneView(msgspec.Struct, frozen=True):
     undo: str
 
 
-class ExportKeepView(msgspec.Struct, frozen=True):
-    """Whether the written files are kept up to date."""
-
-    keeps: bool
-
-
 class ImportClaimView(msgspec.Struct, frozen=True):
     """A claim found in a file, and the file and line (`CLAUDE.md:12`)."""
 

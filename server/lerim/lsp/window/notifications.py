@@ -12,7 +12,6 @@ import re
 from lsprotocol import types
 
 from lerim.check import FOUND_IN_DOCUMENTS
-from lerim.errors import Problem
 from lerim.lsp.boundary import path_to_uri, show_hidden_characters
 from lerim.lsp.protocol import MEMORIES_CHANGED, MemoriesChangedParams, redact_text
 from lerim.lsp.window.repos import Repo
@@ -50,7 +49,7 @@ def publish_diagnostics(sidecar: Sidecar, repo: Repo) -> None:
     """Sends the diagnostics of files with problems, and clears those of files without any."""
     by_file = _list_diagnostics(repo)
     for uri in {*by_file, *repo.reported_uris}:
-        _publish(sidecar, uri, by_file.get(uri, []))
+        publish(sidecar, uri, by_file.get(uri, []))
     repo.reported_uris = frozenset(by_file)
 
 
@@ -58,7 +57,7 @@ def publish_file_diagnostics(sidecar: Sidecar, repo: Repo, uri: str, version: in
     """Sends the diagnostics of one file; `version` is that of the text that was checked."""
     found = _list_diagnostics(repo).get(uri, [])
     repo.reported_uris = repo.reported_uris | {uri}
-    _publish(sidecar, uri, found, version)
+    publish(sidecar, uri, found, version)
 
 
 def _list_diagnostics(repo: Repo) -> dict[str, list[types.Diagnostic]]:
@@ -72,11 +71,13 @@ def _list_diagnostics(repo: Repo) -> dict[str, list[types.Diagnostic]]:
         if uri in checked and problem.code in FOUND_IN_DOCUMENTS:
             continue
         if uri in by_file or len(by_file) < MAX_FILES + len(checked):
-            by_file.setdefault(uri, []).append(make_diagnostic(problem, line))
+            whole_line = types.Range(types.Position(line, 0), types.Position(line, 1000))
+            by_file.setdefault(uri, []).append(make_diagnostic(whole_line, problem.code, problem.message))
     return by_file
 
 
-def _publish(sidecar: Sidecar, uri: str, found: list[types.Diagnostic], version: int | None = None) -> None:
+def publish(sidecar: Sidecar, uri: str, found: list[types.Diagnostic], version: int | None = None) -> None:
+    """Sends the diagnostics of a file."""
     params = types.PublishDiagnosticsParams(uri=uri, diagnostics=found, version=version)
     sidecar.server.text_document_publish_diagnostics(params)
 
@@ -87,15 +88,12 @@ def split_location(path: str) -> tuple[str, int]:
     return (found[1], max(0, int(found[2]) - 1)) if found else (path, 0)
 
 
-def make_diagnostic(problem: Problem, line: int) -> types.Diagnostic:
-    """Shows a problem as a warning over the whole line."""
-    return types.Diagnostic(
-        range=types.Range(types.Position(line, 0), types.Position(line, 1000)),
-        message=show_hidden_characters(redact_text(problem.message)),
-        severity=types.DiagnosticSeverity.Warning,
-        code=problem.code,
-        source="lerim",
-    )
+def make_diagnostic(
+    place: types.Range, code: str, message: str, severity: types.DiagnosticSeverity = types.DiagnosticSeverity.Warning
+) -> types.Diagnostic:
+    """A diagnostic of ours. Its message may quote a file, so it is redacted."""
+    shown = show_hidden_characters(redact_text(message))
+    return types.Diagnostic(place, shown, severity=severity, code=code, source="lerim")
 
 
 def schedule_hook_refresh(sidecar: Sidecar, repo: Repo) -> None:

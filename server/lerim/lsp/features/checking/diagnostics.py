@@ -14,7 +14,7 @@ import msgspec
 from lsprotocol import types
 
 from lerim.check import CheckContext, CheckReport, Finding, Severity, check_document, read_rules_file_index
-from lerim.lsp.boundary import path_to_uri, show_hidden_characters, uri_to_path
+from lerim.lsp.boundary import path_to_uri, uri_to_path
 from lerim.lsp.features.language import (
     MemoryText,
     find_memory_text,
@@ -22,7 +22,7 @@ from lerim.lsp.features.language import (
     prefetch_targets,
     read_memory_text,
 )
-from lerim.lsp.protocol import RootParams, redact_text
+from lerim.lsp.protocol import RootParams
 from lerim.lsp.window import Repo, Sidecar, notifications
 from lerim.memory import SourceReader, kind_of_document
 from lerim.project import make_personal_project
@@ -47,14 +47,8 @@ def make_diagnostics(text: MemoryText | None, findings: Iterable[Finding]) -> li
 
 
 def make_diagnostic(finding: Finding, place: types.Range) -> types.Diagnostic:
-    """A finding as a diagnostic. Its message may quote a file, so it is redacted."""
-    return types.Diagnostic(
-        range=place,
-        message=show_hidden_characters(redact_text(finding.message)),
-        severity=SEVERITIES[finding.severity],
-        code=finding.code,
-        source="lerim",
-    )
+    """A finding as a diagnostic."""
+    return notifications.make_diagnostic(place, finding.code, finding.message, SEVERITIES[finding.severity])
 
 
 def schedule_check(sidecar: Sidecar, uri: str, *, with_rules: bool = False) -> None:
@@ -80,7 +74,7 @@ async def stop_checking(sidecar: Sidecar, uri: str) -> None:
     sidecar.checked_uris.discard(uri)
     location = await sidecar.repos.locate_file(uri)
     if location is None:
-        sidecar.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=[]))
+        notifications.publish(sidecar, uri, [])
         return
     location.repo.checks.open_diagnostics.pop(uri, None)
     notifications.publish_file_diagnostics(sidecar, location.repo, uri)
@@ -103,8 +97,7 @@ async def _check_until_unchanged(sidecar: Sidecar, uri: str) -> None:
 
 def _publish_checked(sidecar: Sidecar, text: MemoryText, found: list[types.Diagnostic]) -> None:
     if text.repo is None:
-        params = types.PublishDiagnosticsParams(uri=text.uri, diagnostics=found, version=text.version)
-        sidecar.server.text_document_publish_diagnostics(params)
+        notifications.publish(sidecar, text.uri, found, text.version)
         return
     text.repo.checks.open_diagnostics[text.uri] = found
     notifications.publish_file_diagnostics(sidecar, text.repo, text.uri, text.version)

@@ -95,7 +95,7 @@ def _list_rows(sidecar: Sidecar, repo: Repo | None, by: MemoryGrouping, node: st
         proposals = _list_proposals(sidecar, repo)
         return TreeView([], proposals[start : start + PAGE_ROWS], [], [], len(proposals))
     if node == "problems":
-        problems = _list_problems(repo)
+        problems = repo.references.problems if repo is not None else []
         return TreeView([], [], [], problems[start : start + PAGE_ROWS], len(problems))
     if node == "ended":
         ended = _list_ended(sidecar, repo)
@@ -121,7 +121,7 @@ def _list_groups(sidecar: Sidecar, repo: Repo | None, by: MemoryGrouping) -> Ite
     waiting = candidate_counts.count_candidates(sidecar, repo) if repo is not None else 0
     if waiting:
         yield TreeGroup("waiting", "waiting", "", waiting)
-    if problems := _list_problems(repo):
+    if repo is not None and (problems := repo.references.problems):
         yield TreeGroup("problems", "problems", "", len(problems))
     drift_by_id = repo.drift.by_id if repo is not None else {}
     counts = Counter(
@@ -197,10 +197,6 @@ def _make_row(
 def _describe_drift(drift: Drift) -> str:
     what = drift.detail or drift.reference
     return f"{what} → {drift.moved_to}" if drift.moved_to else what
-
-
-def _list_problems(repo: Repo | None) -> list[Problem]:
-    return repo.references.problems if repo is not None else []
 
 
 def _list_proposals(sidecar: Sidecar, repo: Repo | None) -> list[TreeProposal]:
