@@ -72,7 +72,9 @@ _COMMON_WORDS = frozenset(_COMMON_WORD_LIST.split())
 @lru_cache(maxsize=512)  # every claim asks for the same utterances again
 def telling_stems(text: str) -> frozenset[str]:
     """Returns the telling words of a text, each cut to its first letters."""
-    return frozenset(chain.from_iterable(map(_stems_of_word, set(find_words(text)))))
+    words = set(find_words(text))
+    is_short = max(map(len, words), default=0) <= MAX_WORD_CHARS
+    return frozenset(chain.from_iterable(map(_cached_stems_of_word if is_short else _stems_of_word, words)))
 
 
 @lru_cache(maxsize=256)

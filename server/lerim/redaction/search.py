@@ -107,7 +107,8 @@ def _apply_rules(text: str, *, decode: bool = True) -> list[Span]:
         + cookies_and_files.find_spans(text, lowered, found_parts)
         + positional.find_named_values(text, lowered, found_parts)
     )
-    for place in (keywords, named_literals, arguments_and_headers, lines_above, sentences, idioms):
+    by_names = (lines_above, sentences) if found_parts else ()  # these find nothing without a name
+    for place in (keywords, named_literals, arguments_and_headers, *by_names, idioms):
         by_place += place.find_spans(text, lowered, found_parts)
     spans += [span for span in by_place if not is_public(text, span)]
     if decode and max(map(len, runs), default=0) >= encoded.SHORTEST_RUN:

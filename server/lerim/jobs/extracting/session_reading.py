@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Protocol
@@ -173,4 +174,4 @@ def _find_root(project: Project) -> tuple[Path | None, Callable[[str], bool]]:
     """Return the project's root, and a function that tells whether a path relative to it exists. The personal project
     has no root, and no path exists there."""
     root = None if project.is_personal else project.root
-    return root, lambda path: root is not None and not files.is_absent(f"{root}/{path}")
+    return root, cache(lambda path: root is not None and not files.is_absent(f"{root}/{path}"))

@@ -9,7 +9,6 @@ from functools import cached_property
 
 _MOST_CACHED_CHARACTERS, _MOST_CACHED_RUNS = 60, 40_000
 _DISTINCTIVE_WORDS = frozenset(("key", "token", "secret", "password", "passphrase", "keys"))
-_NO_PARTS: frozenset[str] = frozenset()
 _LETTERS = b"abcdefghijklmnopqrstuvwxyz"
 _TO_RUNS = bytes(code if code in _LETTERS else ord(" ") for code in range(256))
 
@@ -18,22 +17,24 @@ class NameFinder:
     """Finds names in lower-case text. Of a name of several words, only the most distinctive word (its part) is
     searched.
 
-    A part can only be in a text that contains its longest run of the letters a to z, and most of the runs in a text
-    were met before. So a text is split into those, and a part that has other characters too is looked for only after
-    its letters were found.
+    A part can only be in a text that contains its most distinctive run of the letters a to z, and most of the runs in
+    a text were met before. So a text is split into those, and a part that has other characters too is looked for only
+    after its letters were found.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = tuple(names)
-        self._cache: dict[bytes, frozenset[str]] = {}
+        self._cache: dict[bytes, list[str]] = {}
+        self._other_runs: set[bytes] = set()
+        """Runs of letters in which no part can be."""
 
     @cached_property
     def _parts_by_start(self) -> dict[str, list[tuple[str, str]]]:
-        """The longest runs of letters of the name parts, each with its part, by their first two letters; computed on
+        """The most distinctive run of letters of each name part, with the part, by its first two letters; computed on
         first use."""
         parts: dict[str, list[tuple[str, str]]] = {}
         for part in self._parts - self._other_parts:
-            letters = _find_longest_run(part)
+            letters = _choose_run(part)
             parts.setdefault(letters[:2], []).append((letters, part))
         return parts
 
@@ -45,7 +46,7 @@ class NameFinder:
     def _other_parts(self) -> frozenset[str]:
         """The name parts that are searched in every text: with letters of other alphabets, or without two letters in a
         row."""
-        return frozenset(part for part in self._parts if not part.isascii() or len(_find_longest_run(part)) < 2)
+        return frozenset(part for part in self._parts if not part.isascii() or len(_choose_run(part)) < 2)
 
     @cached_property
     def _signs_pattern(self) -> re.Pattern[str]:
@@ -67,37 +68,38 @@ class NameFinder:
         """Returns the name parts that occur in a text."""
         encoded = lowered.encode("utf-8", "replace")
         runs = set(encoded.translate(_TO_RUNS).split())
-        found = set(map(self._cache.get, runs))  # most runs are known: no loop in Python over those
-        if None in found:
-            found |= {self._search_run(run) for run in runs.difference(self._cache)}
-        possible_parts = _NO_PARTS.union(*filter(None, found))
+        runs -= self._other_runs  # most of them: no loop in Python over those
+        possible_parts = {part for run in runs for part in self._cache.get(run) or self._search_run(run)}
         parts = {part for part in possible_parts if part.isalpha() or part in lowered}
         if self._signs_pattern.search(lowered) or encoded.translate(None, self._other_bytes):
             parts |= {part for part in self._other_parts if part in lowered}
         return parts
 
-    def _search_run(self, run: bytes) -> frozenset[str]:
-        """Returns the name parts whose letters occur in a run of letters, and caches them if the run is short."""
+    def _search_run(self, run: bytes) -> list[str]:
+        """Returns the name parts whose letters occur in a run of letters, and remembers them if the run is short."""
         letters, starts = run.decode(), self._parts_by_start
         if len(run) >= _MOST_CACHED_CHARACTERS:
-            return frozenset(part for pairs in starts.values() for one, part in pairs if one in letters)
-        parts = frozenset(
-            [
-                part
-                for at in range(len(letters) - 1)
-                for one, part in starts.get(letters[at : at + 2], ())
-                if letters.startswith(one, at)
-            ]
-        )
-        if len(self._cache) >= _MOST_CACHED_RUNS:
+            return [part for pairs in starts.values() for one, part in pairs if one in letters]
+        parts = [
+            part
+            for at in range(len(letters) - 1)
+            for one, part in starts.get(letters[at : at + 2], ())
+            if letters.startswith(one, at)
+        ]
+        if len(self._cache) + len(self._other_runs) >= _MOST_CACHED_RUNS:
             self._cache.clear()
-        self._cache[run] = parts
+            self._other_runs.clear()
+        if parts:
+            self._cache[run] = parts
+        else:
+            self._other_runs.add(run)
         return parts
 
 
-def _find_longest_run(part: str) -> str:
-    """Returns the longest run of the letters a to z in a name part, "" if there is none."""
-    return max(part.encode().translate(_TO_RUNS).split(), key=len, default=b"").decode()
+def _choose_run(part: str) -> str:
+    """Returns the most distinctive run of the letters a to z in a name part, "" if there is none."""
+    runs = part.encode().translate(_TO_RUNS).decode()
+    return _choose_part(runs) if runs.strip() else ""
 
 
 class NameGroup(tuple[str, ...]):
