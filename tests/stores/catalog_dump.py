@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from claude_lines import encoded
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.catalog.indexing import IndexResult, OwnerLookup
 from lerim.sessions.discovery import compare_stamps, discover_stores
@@ -36,6 +38,19 @@ class ByName:
 
     def find_owner(self, cwd: str) -> str:
         return Path(cwd).name.encode("ascii", "replace").decode()
+
+
+def write(root: Path, name: str, *records: Any) -> Path:
+    """A session of Claude Code in a folder that belongs to the project `app`."""
+    path = root / "projects" / "-home-ana-app" / f"{name}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(encoded(*records))
+    return path
+
+
+def found(catalog: Catalog, *words: str) -> list[list[str]]:
+    """What a search for each of the words finds."""
+    return [[turn.text for turn in catalog.search_turns(word)] for word in words]
 
 
 def index_all(catalog: Catalog, root: Path) -> list[IndexResult]:

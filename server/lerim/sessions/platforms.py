@@ -22,8 +22,6 @@ from lerim.sessions.readers import PLATFORM_READERS, ROOT_FINDERS
 PLATFORMS_FILE = "platforms.json"
 _TODO = "Correct the file, or delete it to connect every agent again."
 _LOCK_SECONDS = 10.0
-_SINGLE_FILE_PLATFORMS: tuple[Platform, ...] = ("opencode",)
-"""Agents whose store may be given as the database file itself."""
 _SQLITE_HEADER = b"SQLite format 3\0"
 """The first bytes of a SQLite file. A new database may still be empty, with all of its data in the `-wal`."""
 
@@ -94,6 +92,9 @@ def _check_store_path(platform: Platform, path: Path) -> None:
     if not path.is_absolute():
         todo = f"Give the whole path, such as {Path.home() / path}."
         raise SettingsError("The path of a store must be absolute.", where=str(path), todo=todo)
+    may_be_file = platform == "opencode"  # whose database may be given itself
+    what = "folder or database" if may_be_file else "folder"
+    todo = f"Name the {what} in which {PLATFORM_NAMES[platform]} keeps its sessions."
     try:
         path.lstat()
         if path.is_dir():
@@ -102,12 +103,9 @@ def _check_store_path(platform: Platform, path: Path) -> None:
         with open_buffered(path) as file:
             head = file.read(len(_SQLITE_HEADER))
     except OSError as error:
-        todo = f"Name the folder (or database) in which {PLATFORM_NAMES[platform]} keeps its sessions."
         message = f"No store can be read here: {error_reason(error)}."
         raise SettingsError(message, where=str(path), todo=todo) from error
-    if platform not in _SINGLE_FILE_PLATFORMS or head not in (_SQLITE_HEADER, b""):
-        what = "folder or database" if platform in _SINGLE_FILE_PLATFORMS else "folder"
-        todo = f"Name the {what} in which {PLATFORM_NAMES[platform]} keeps its sessions."
+    if not may_be_file or head not in (_SQLITE_HEADER, b""):
         raise SettingsError(f"This file is not a store of {PLATFORM_NAMES[platform]}.", where=str(path), todo=todo)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog_dump import ByName, add, index_all, listed
+from catalog_dump import ByName, add, found, index_all, listed, write
 from claude_lines import SESSION, answer, call, encoded, prompt, reply, text
 from lerim.errors import TranscriptError
 from lerim.files import encode_path
@@ -33,20 +33,9 @@ def root(tmp_path):
     return tmp_path / "claude"
 
 
-def write(root: Path, name: str, *records) -> Path:
-    path = root / "projects" / "-home-ana-app" / f"{name}.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(encoded(*records))
-    return path
-
-
 def append(path: Path, *records) -> None:
     with path.open("ab") as file:
         file.write(encoded(*records))
-
-
-def found(catalog, *words):
-    return [[turn.text for turn in catalog.search_turns(word)] for word in words]
 
 
 def sizes(catalog, project):

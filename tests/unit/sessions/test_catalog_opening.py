@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from catalog_dump import ByName, index_all, listed
-from claude_lines import SESSION, encoded, prompt
+from catalog_dump import ByName, found, index_all, listed, write
+from claude_lines import SESSION, prompt
 from lerim.errors import CatalogError
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
@@ -23,17 +23,6 @@ def home(tmp_path):
 @pytest.fixture
 def root(tmp_path):
     return tmp_path / "claude"
-
-
-def write(root: Path, name: str, *records) -> Path:
-    path = root / "projects" / "-home-ana-app" / f"{name}.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(encoded(*records))
-    return path
-
-
-def found(catalog, *words):
-    return [[turn.text for turn in catalog.search_turns(word)] for word in words]
 
 
 def test_files_and_folders_are_private(home):

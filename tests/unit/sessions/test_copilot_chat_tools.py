@@ -44,6 +44,7 @@ COMMANDS = [
     in_terminal("error", 2, "boom", terminal("make", 2)),
     in_terminal("error", 3, "boom\n\nCommand exited with code 3"),
     in_terminal("ok", 0, "The command exited with code 0.\nfine"),
+    in_terminal("error", 3, f"{'boom ' * 200}\n\nCommand exited with code 3"),
     in_terminal("ok", None, "fine"),
     in_terminal("denied", None, "", terminal("make", confirmed={"type": 0})),
     in_terminal("denied", None, "", terminal("make", confirmed=False)),
@@ -61,7 +62,7 @@ def test_how_a_command_ended_is_told_in_all_its_forms(tmp_path: Path):
     shown = [record for record, _ in COMMANDS]
     turns, done = only(tmp_path, request("go", *shown, calls=metadata(*calls, results=results)))
     check_calls(turns[1].tool_calls, COMMANDS)
-    assert (done.session.tool_errors, done.session.denials) == (3, 4)
+    assert (done.session.tool_errors, done.session.denials) == (4, 4)
 
 
 def terminal_details(**details: Any) -> dict[str, Any]:

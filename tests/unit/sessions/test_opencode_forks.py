@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from catalog_dump import ByName
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Session, Turn
@@ -78,15 +79,10 @@ def test_the_tokens_of_a_copied_message_count_once_in_the_statistics(tmp_path: P
     transcripts = sorted(list_rows(path), key=lambda one: one.session_id, reverse=fork_first)
     with Catalog.open(Home(tmp_path / "home")) as catalog:
         readings = [(one, opencode.open_session(one)) for one in transcripts]
-        list(catalog.index_transcripts(readings, FolderNames()))
+        list(catalog.index_transcripts(readings, ByName()))
         total = compute_statistics(catalog, "day").total
     assert (total.input, total.output) == (4 * 10, 4 * 7)
     assert total.cost == 4 * 0.25
-
-
-class FolderNames:
-    def find_owner(self, cwd: str) -> str:
-        return Path(cwd).name
 
 
 def test_in_a_fork_of_a_fork_the_first_original_wins(read: Read) -> None:

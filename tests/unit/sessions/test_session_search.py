@@ -14,7 +14,7 @@ from long import LONG
 sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
 
 import session_search as bench
-from lerim.sessions.model import ToolCall, Turn
+from lerim.sessions.model import ToolCall, Turn, TurnKind
 
 
 def said(*texts: str, calls: tuple[ToolCall, ...] = ()) -> list[Turn]:
@@ -34,6 +34,15 @@ def found(home: Home, turns: list[Turn], *queries: str) -> list[list[str]]:
     bench.index_sessions(home, [bench.make_session("one", turns)])
     with Catalog.open(home) as catalog:
         return [[turn.text for turn in catalog.search_turns(query)] for query in queries]
+
+
+def index_texts(home: Home, texts: dict[str, list[str]], kind: TurnKind = "prompt") -> None:
+    """Indexes sessions by name, each with a turn for every text."""
+    named = {
+        name: [Turn(f"{name}{at}", at, "user", kind, text, None, "/w/c0") for at, text in enumerate(said)]
+        for name, said in texts.items()
+    }
+    bench.index_sessions(home, [bench.make_session(name, turns) for name, turns in named.items()])
 
 
 @pytest.mark.parametrize(
@@ -135,13 +144,7 @@ def test_a_path_counts_more_than_a_common_word_said_often(home):
 
 def test_what_was_copied_into_other_sessions_comes_once_before_other_turns(home):
     copied = "The quicksilver pump is described at some length in the manual of the plant, with pictures of it."
-    sessions = [
-        bench.make_session(
-            name, [Turn(f"{name}{at}", at, "user", "prompt", text, None, "/w/c0") for at, text in enumerate(texts)]
-        )
-        for name, texts in {"a": [copied], "b": [copied, "ordinary"], "c": [copied, "quicksilver"]}.items()
-    ]
-    bench.index_sessions(home, sessions)
+    index_texts(home, {"a": [copied], "b": [copied, "ordinary"], "c": [copied, "quicksilver"]})
     with Catalog.open(home) as catalog:
         hits = [turn.text for turn in catalog.search_turns("quicksilver pump manual")]
     assert sorted(hits) == sorted([copied] * 3 + ["quicksilver"])
@@ -154,13 +157,7 @@ def test_the_session_that_says_more_of_it_comes_first_with_its_best_turn(home):
         "often": ["quicksilver pump", "a pump again", "quicksilver it is"],
         "never": ["weather", "snow", "wind"],
     }
-    sessions = [
-        bench.make_session(
-            name, [Turn(f"{name}{at}", at, "user", "shell", text, None, "/w/c0") for at, text in enumerate(said)]
-        )
-        for name, said in texts.items()
-    ]
-    bench.index_sessions(home, sessions)
+    index_texts(home, texts, "shell")
     with Catalog.open(home) as catalog:
         hits = catalog.search_sessions("quicksilver pump")
         assert [turn.id for turn in hits] == ["often0", "once0"]

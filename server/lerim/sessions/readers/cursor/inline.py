@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,12 +12,9 @@ import msgspec
 
 from lerim.errors import LerimError, Problem
 from lerim.sessions.model import Transcript
-from lerim.sessions.readers.cursor.folders import common_folder, folder_of_uri
 from lerim.sessions.readers.cursor.records import (
-    Bubble,
     ChatTab,
     ChatTabs,
-    CodeBlock,
     Composer,
     ComposerHead,
     ComposerHeads,
@@ -54,7 +51,7 @@ def find_inline_chats(path: Path, storage: Path, problems: list[Problem]) -> lis
     problems += (Problem("bad-row", f"{path}#{key}", what) for key in damaged_keys)
     if not chats:
         return []
-    folder = find_workspace_folder(path.parent) or _find_common_folder(chats.values())
+    folder = find_workspace_folder(path.parent)
     moved = (
         _find_moved(storage.parent / "globalStorage" / "state.vscdb", list(chats))
         if path.parent.parent == storage
@@ -74,18 +71,6 @@ def find_inline_chats(path: Path, storage: Path, problems: list[Problem]) -> lis
                 )
             )
     return transcripts
-
-
-def _find_common_folder(chats: Iterable[msgspec.Raw]) -> str:
-    """Returns the folder common to all files that a workspace's chats mention, used if nothing else names its folder
-    any more."""
-    bubbles = (
-        decode_leniently(raw, Bubble)
-        for chat in chats
-        for raw in split_json_array(decode_leniently(chat, ComposerHead).conversation)
-    )
-    blocks = (decode_leniently(raw, CodeBlock) for bubble in bubbles for raw in split_json_array(bubble.code_blocks))
-    return common_folder(folder_of_uri(block.uri) for block in blocks)
 
 
 def load_inline_chat(db: sqlite3.Connection, chat_id: str) -> Composer | None:

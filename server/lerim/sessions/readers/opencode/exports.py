@@ -10,7 +10,6 @@ from __future__ import annotations
 import codecs
 import os
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 from lerim.errors import Problem, error_reason
@@ -36,12 +35,11 @@ _DATA_FOLDER_NAMES = re.compile(r"storage|auth\.json|mcp-auth\.json|opencode[^/]
 files contain keys."""
 
 
-def find_exports(root: Path, entries: Iterable[os.DirEntry[str]], problems: list[Problem]) -> list[Transcript]:
+def find_exports(root: Path, entries: list[os.DirEntry[str]], problems: list[Problem]) -> list[Transcript]:
     """Returns the exported sessions of a store, newest first, including several exports of one session. `entries` are
     those of the folder `root`."""
-    listed = list(entries)
-    is_data_folder = any(_DATA_FOLDER_NAMES.fullmatch(entry.name) for entry in listed)
-    files = [*([] if is_data_folder else listed), *list_folder(root / EXPORT_FOLDER, problems)]
+    is_data_folder = any(_DATA_FOLDER_NAMES.fullmatch(entry.name) for entry in entries)
+    files = [*([] if is_data_folder else entries), *list_folder(root / EXPORT_FOLDER, problems)]
     exports = [one for entry in files if entry.name.endswith(".json") and (one := _read_export(entry, problems))]
     return sorted(exports, key=lambda one: one.mtime_ns, reverse=True)
 
