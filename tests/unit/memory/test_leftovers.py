@@ -117,13 +117,6 @@ def test_a_file_that_somebody_saved_or_is_about_to_write_into_is_neither_replace
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_new_file_never_takes_a_name_that_is_taken(tmp_path: Path) -> None:
-    path = tmp_path / "a.md"
-    assert atomic.create_file(path, "first")
-    assert not atomic.create_file(path, "second")
-    assert path.read_text() == "first" and list(tmp_path.iterdir()) == [path]
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc has files whose size is only known once they are read")
 def test_a_file_that_turns_out_larger_than_the_limit_is_refused_and_not_cut() -> None:
     assert atomic.read_text(Path("/proc/self/comm"), 1_000)

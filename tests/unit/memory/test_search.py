@@ -256,30 +256,6 @@ def test_of_comparable_matches_the_projects_come_first(project: Project, home: H
     assert best == "Upload coverage of the nightly build to the bucket"
 
 
-FILTERS = [
-    MemoryFilters(),
-    EVERY_STATUS,
-    MemoryFilters(tags=("waits",)),
-    MemoryFilters(files=("src",)),
-    MemoryFilters(session_prefix="s"),
-]
-
-
-@pytest.mark.parametrize("scan", [False, True])
-def test_no_search_filter_or_list_shows_what_waits(project: Project, home: Home, scan: bool) -> None:
-    told = "claude:session#turn"
-    path = write(project.memory_dir, "Waiting alpha", tags=("waits",), references=("src/a.py",), source=told)
-    write(project.memory_dir, "One", "alpha")
-    (project.lerim_dir / "review").mkdir()
-    path.rename(project.lerim_dir / "review" / path.name)
-    with MemorySearch(project, home, scan=scan) as one:
-        one.update_file(project.lerim_dir / "review" / path.name)
-        for narrowed in FILTERS:
-            for query in ("", "alpha", "waiting", "is waiting alpha found?"):
-                assert {hit.record.title for hit in one.search(query, filters=narrowed)} <= {"One"}
-        assert [stored.record.title for stored in one.find_sharing_words("Waiting alpha", 5)] in ([], ["One"])
-
-
 def test_an_open_search_finds_the_first_personal_memory(project: Project, home: Home) -> None:
     with MemorySearch(project, home) as memories:
         assert memories.search("pnpm") == []

@@ -37,11 +37,6 @@ def test_any_title_gives_an_id_that_every_system_takes_as_a_file_name(title: str
     assert is_id(found + "-12")
 
 
-def test_a_clash_gets_a_number() -> None:
-    taken = {"20260801-a", "20260801-a-2"}
-    assert new_id("A", date(2026, 8, 1), taken.__contains__) == "20260801-a-3"
-
-
 @pytest.mark.parametrize(
     "text", ["", ".", "..", ".x", "x.", "../x", "a/b", "a\\b", "c:x", "nul", "NUL.x", "a\n", "a\0", "x " * 200]
 )

@@ -159,14 +159,6 @@ def test_where_nothing_can_be_written_the_error_says_what_to_do(place: ReviewPat
         root.chmod(0o755)
 
 
-def test_archived_memories_are_read_on_request(store: Store) -> None:
-    put(store, f"archived/decisions/{NAME}.md")
-    assert store.load_all() == ([], [])
-    assert [stored.status for stored in store.load_all(archived=True)[0]] == ["archived"]
-    stored = store.load_by_id(NAME)
-    assert stored.status == "archived" and store.new_id(stored.record) == f"{NAME}-2"
-
-
 def test_a_memory_that_git_checks_out_with_other_line_ends_has_not_changed(store: Store) -> None:
     path = put(store)
     before = store.load(path)[0]

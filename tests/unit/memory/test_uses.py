@@ -46,14 +46,6 @@ def test_a_record_made_before_outcomes_were_kept_keeps_its_uses(tmp_path: Path) 
     assert uses.problems == []
 
 
-def test_of_what_people_said_the_last_word_is_told_and_is_no_use(tmp_path: Path) -> None:
-    uses = Uses(tmp_path)
-    uses.record_feedback("a", "useful", NOW)
-    uses.record_feedback("a", "outdated", NOW + timedelta(days=1))
-    assert uses.last_feedback() == {"a": ("outdated", NOW + timedelta(days=1))}
-    assert uses.of_all() == {}
-
-
 def test_threads_and_other_processes_lose_no_use(tmp_path: Path) -> None:
     def use() -> None:
         mine = Uses(tmp_path)
