@@ -54,10 +54,11 @@ async def hover_at_position(sidecar: Sidecar, params: types.HoverParams) -> type
             else:
                 shown = await sidecar.run_in_thread(_describe, sidecar, text, target)
             return _make_hover(text, shown, target.span)
-        character = text.index(position)
-        help_text = await sidecar.run_in_thread(_describe_key, sidecar, text, position.line, character)
-        if help_text is not None:
-            return _make_hover(text, *help_text)
+        head, character = text.document.frontmatter, text.index(position)
+        if head is not None and position.line <= head.end_line:  # a hover on the body waits for no thread
+            help_text = await sidecar.run_in_thread(_describe_key, sidecar, text, position.line, character)
+            if help_text is not None:
+                return _make_hover(text, *help_text)
     return await editor_requests.hover_at_position(sidecar, params)
 
 
