@@ -23,7 +23,7 @@ def render_report(report: CheckReport, touched: Sequence[TouchedMemory] | None, 
     lines = ["## Lerim", ""]
     if touched:
         lines += ["This change touches code that memories are about. Are they still true?", ""]
-        lines += _limit([_describe_touched(report, one) for one in touched[:MAX_LISTED]], len(touched), "memories")
+        lines += _limit([_describe_touched(report, one) for one in touched[:MAX_LISTED]], len(touched))
     elif touched is not None:
         lines.append("No memory is about the code of this change.")
     elif not report.findings:
@@ -34,7 +34,7 @@ def render_report(report: CheckReport, touched: Sequence[TouchedMemory] | None, 
         if findings:
             lines += ["", f"### {title}", ""]
             listed = [_describe_finding(report, one) for one in findings[:MAX_LISTED]]
-            lines += _limit(listed, len(findings), "findings")
+            lines += _limit(listed, len(findings))
     return "\n".join(lines) + "\n"
 
 
@@ -49,11 +49,11 @@ def _describe_finding(report: CheckReport, finding: Finding) -> str:
     return f"- {finding.severity.capitalize()} in {code_span(place)}: {code_span(finding.message)} ({finding.code})"
 
 
-def _limit(lines: list[str], count: int, what: str) -> list[str]:
+def _limit(lines: list[str], count: int) -> list[str]:
     """Returns as many of these lines as there is room for, and how many of `count` in all are left out."""
     while sum(map(len, lines)) > MAX_LIST_CHARS:
         lines.pop()
-    return lines if len(lines) == count else [*lines, f"- … and {count - len(lines)} more {what}"]
+    return lines if len(lines) == count else [*lines, f"- … and {count - len(lines)} more"]
 
 
 def code_span(text: str) -> str:
