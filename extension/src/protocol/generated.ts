@@ -161,8 +161,6 @@ export interface AgentToolParams {
   agent?: string;
   question?: string;
   files?: string[];
-  selected?: SelectedWords | null;
-  quotes?: ("local" | "shared") | null;
   path?: string;
   symbol?: string;
   kind?: string;

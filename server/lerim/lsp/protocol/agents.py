@@ -82,8 +82,6 @@ class AgentToolParams(Params, frozen=True):
     agent: str = ""
     question: str = ""
     files: list[str] = msgspec.field(default_factory=list)
-    selected: SelectedWords | None = None
-    quotes: Literal["shared", "local"] | None = None
     path: str = ""
     symbol: str = ""
     kind: str = ""
