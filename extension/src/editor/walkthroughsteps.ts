@@ -22,6 +22,7 @@ export function previewOptions(): { readonly preview: boolean } {
   return { preview: !tabs.some((tab) => tab.isPreview && isWalkthrough(tab)) };
 }
 
-function isWalkthrough({ label }: vscode.Tab): boolean {
-  return label.endsWith("Get Started with Lerim");
+/** The editor says nothing of the walkthrough's tab but that it is there, as of its own settings page. In the latter, no step is opened. */
+function isWalkthrough({ input }: vscode.Tab): boolean {
+  return input === undefined;
 }

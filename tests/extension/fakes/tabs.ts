@@ -2,7 +2,6 @@
 import type { Uri } from "./vscode";
 
 export interface FakeTab {
-  readonly label: string;
   readonly input: unknown;
   readonly isActive: boolean;
   readonly isDirty: boolean;
@@ -33,7 +32,7 @@ export const tabGroups = {
 
 /** Opens the walkthrough in a preview tab, which the person sees. */
 export function openWalkthroughTab(): void {
-  const tab: FakeTab = { label: "Walkthrough: Get Started with Lerim", input: undefined, isActive: true, isDirty: false, isPreview: true, group: { viewColumn: 1, isActive: true } };
+  const tab: FakeTab = { input: undefined, isActive: true, isDirty: false, isPreview: true, group: { viewColumn: 1, isActive: true } };
   tabGroups.all = [{ tabs: [tab] }];
   tabGroups.activeTabGroup.activeTab = tab;
 }
@@ -42,5 +41,5 @@ export function openWalkthroughTab(): void {
 export function openTab(uri: Uri, tab: Partial<FakeTab> = {}): void {
   const group = tabGroups.all[0] ?? { tabs: [] };
   tabGroups.all = [group];
-  group.tabs.push({ label: uri.path.split("/").at(-1) ?? "", input: new TabInputText(uri), isActive: false, isDirty: false, isPreview: false, group: { viewColumn: 1, isActive: true }, ...tab });
+  group.tabs.push({ input: new TabInputText(uri), isActive: false, isDirty: false, isPreview: false, group: { viewColumn: 1, isActive: true }, ...tab });
 }
