@@ -72,13 +72,13 @@ test("an act is carried out on what the link names, and its message can undo it 
 });
 
 test("the last action is undone from the palette, and what was undone is said; if there is none, that is said", async () => {
-  const undone: protocol.ReviewResult = { ok: true, code: "undone", message: "Undone: Use uv. It waits for review again", action: "a1", path: null, askQuotes: false, note: "", restored: ["c1"] };
+  const undone: protocol.ReviewResult = { ok: true, code: "undone", message: "Undone. It waits for review again: Use uv", action: "a1", path: null, askQuotes: false, note: "", restored: ["c1"] };
   context.answer(protocol.reviewUndo, () => undone);
   await undoLastAction(context);
   context.answer(protocol.reviewUndo, () => ({ ...undone, ok: false, code: "nothing", message: "There is nothing to undo." }));
   await undoLastAction(context);
   expect(context.params(protocol.reviewUndo)).toEqual([{ root }, { root }]);
-  expect(shown.messages.map(({ severity, text }) => [severity, text])).toEqual([["info", "Lerim: Undone: Use uv. It waits for review again"], ["info", "Lerim: There is nothing to undo."]]);
+  expect(shown.messages.map(({ severity, text }) => [severity, text])).toEqual([["info", "Lerim: Undone. It waits for review again: Use uv"], ["info", "Lerim: There is nothing to undo."]]);
 });
 
 test("without a link the memory open in the editor is meant, else the one the person finds, if any", async () => {

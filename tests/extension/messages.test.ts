@@ -18,6 +18,7 @@ test.each([
   { ...act, edit, choice },
   { ...act, choice: { answer: "keep", memory: "", hash: "" } },
   { ...act, action: "edit", edit },
+  { ...act, action: "edit", edit: { ...edit, references: ["src/a.py#load"] } },
   { ...act, action: "reject" },
   { type: "openTurn", session: "s", turn: "t" },
   { type: "openReference", reference: "a.py" },
@@ -65,6 +66,8 @@ test.each([
   [{ ...edit, body: "x".repeat(50_001) }, /body has 50001 characters/],
   [{ ...edit, tags: Array.from({ length: 51 }, (_, at) => `t${at}`) }, /51 tags/],
   [{ ...edit, tags: [1] }, /could not be read/],
+  [{ ...edit, references: [1] }, /could not be read/],
+  [{ ...edit, references: Array.from({ length: 51 }, (_, at) => `${at}.py`) }, /at most 50 references/],
   [{ ...edit, body: "x".repeat(1_000_001) }, /could not be read/],
   [undefined, /could not be read/],
 ])("an edit that does not fit is told apart, with the reason", (misfit, reason) => {

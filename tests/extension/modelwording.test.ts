@@ -20,7 +20,7 @@ test("the tooltip names the model, what today cost and what waits; the text stay
   expect(face).toEqual({ lines: [`Model: ${nano}`, "Spent today: $0.12 of $1.00", "3 sessions waiting, about $0.02"], usedUp: false });
   expect(statusDisplay({ kind: "ready" }, 3, "", face)).toMatchObject({
     text: "$(checklist) Lerim: 3 to review",
-    tooltip: `Lerim: 3 candidates to review\nModel: ${nano}\nSpent today: $0.12 of $1.00\n3 sessions waiting, about $0.02`,
+    tooltip: `Lerim: 3 candidates to review\nLerim reads new sessions by itself\nModel: ${nano}\nSpent today: $0.12 of $1.00\n3 sessions waiting, about $0.02`,
   });
 });
 

@@ -6,7 +6,7 @@ import { isFindKey, reviewKeyAction, reviewHelpRows } from "../../extension/src/
 import { arrange } from "../../extension/src/views/review/web/arrangement";
 import { drawnPositions, rowId, rowTops, visibleRange } from "../../extension/src/views/review/web/list";
 import { draftText } from "../../extension/src/views/review/web/lostdrafts";
-import { applyResult, applyLeftOut, applyList, addRequest, draftChoice, chooseNeighbour, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseSavedState, parseTags, selectCandidate, selectedCandidate, setListOptions, markAll, markRange, toggleMark, switchRoot, startMemoryChange, startDraft, actionToUndo, undoLabel } from "../../extension/src/views/review/web/state";
+import { applyResult, applyLeftOut, applyList, addRequest, draftChoice, chooseNeighbour, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseReferences, parseSavedState, parseTags, selectCandidate, selectedCandidate, setListOptions, markAll, markRange, toggleMark, switchRoot, startMemoryChange, startDraft, actionToUndo, undoLabel } from "../../extension/src/views/review/web/state";
 import { splitHiddenCharacters, spellOutHidden } from "../../extension/src/views/shared/web/text";
 import type * as protocol from "../../extension/src/protocol";
 import type { ActionResultMessage, ListMessage } from "../../extension/src/views/review/messages";
@@ -130,15 +130,21 @@ test("another root starts empty and its listing is its own, but no draft is lost
 
 test("what was saved comes back, and anything else is nothing", () => {
   const draft = { root, id: "a", title: "t", body: "b", tags: ["x"], change: { memory: "m1", hash: "h1" } };
-  const saved = { root, selected: "a", scrollTop: 12, leftOut: true, drafts: [draft, { ...draft, id: "b" }], foot: true, grouping: "file" };
+  const saved = { root, selected: "a", scrollTop: 12, leftOut: true, drafts: [draft, { root, id: "b", title: "t", body: "b", tags: [], references: ["a.py"] }], foot: true, grouping: "file" };
   expect(parseSavedState(structuredClone(saved))).toEqual(saved);
   expect(parseSavedState({ ...saved, selected: 3, drafts: [{ id: "a" }, draft, 7] })).toEqual({ ...saved, selected: undefined, drafts: [draft] });
   expect(parseSavedState({ ...saved, drafts: "x" })).toEqual({ ...saved, drafts: [] });
   for (const broken of [null, "x", { root: 1, scrollTop: 0 }]) expect(parseSavedState(broken)).toBeUndefined();
 });
 
-test("tags are split, trimmed and said once", () => {
+test("tags and references are split, trimmed and said once", () => {
   expect(parseTags(" build, ci ,,build\nuv")).toEqual(["build", "ci", "uv"]);
+  expect(parseReferences(" src/a.py#load\n\nsrc/a, b.py\nsrc/a.py#load")).toEqual(["src/a.py#load", "src/a, b.py"]);
+});
+
+test("an edit begins with the references of the candidate", () => {
+  const editing = startDraft(modelOf("a"));
+  expect(findDraft(editing, "a")?.references).toEqual(selectedCandidate(editing)?.references);
 });
 
 test("a difference is read line by line without its file names", () => {

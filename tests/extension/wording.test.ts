@@ -36,11 +36,11 @@ test("a learning is called by its kind", () => {
 });
 
 test("the status item counts what waits, follows a sync and says what is wrong", () => {
-  expect(statusDisplay({ kind: "ready" }, 3, "")).toMatchObject({ text: "$(checklist) Lerim: 3 to review", tooltip: "Lerim: 3 candidates to review", command: "lerim.openReview" });
+  expect(statusDisplay({ kind: "ready" }, 3, "")).toMatchObject({ text: "$(checklist) Lerim: 3 to review", tooltip: "Lerim: 3 candidates to review\nLerim reads new sessions by itself", command: "lerim.openReview" });
   expect(statusDisplay({ kind: "ready" }, 0, "")).toMatchObject({ text: "$(checklist) Lerim" });
   expect(statusDisplay({ kind: "ready" }, 3, "", undefined, 1)).toMatchObject({
     text: "$(checklist) Lerim: 3 to review · more soon",
-    tooltip: "Lerim: 3 candidates to review\nThe last exchange of 1 session is not over yet. Lerim reads it by itself when nothing has been written for 90 seconds.",
+    tooltip: "Lerim: 3 candidates to review\nThe last exchange of 1 session is not over yet. Lerim reads it by itself when nothing has been written for 90 seconds.\nLerim reads new sessions by itself",
   });
   expect(statusDisplay({ kind: "ready" }, 3, "3 of 12 sessions, 2 candidates")?.text).toBe("$(sync~spin) Lerim: 3 of 12 sessions, 2 candidates");
   expect(statusDisplay({ kind: "failed", message: "no" }, 0, "")).toMatchObject({ command: "lerim.restart", warning: true });
@@ -100,5 +100,5 @@ test("what is known of the model stands below what waits for review", () => {
   const status = statusOf("/one");
   status.markSynced();
   status.setModel({ lines: ["Model: editor:gpt"], usedUp: true });
-  expect(shown.statusItems.at(-1)).toMatchObject({ text: "$(checklist) Lerim $(circle-slash)", tooltip: "Lerim: No candidates to review\nModel: editor:gpt" });
+  expect(shown.statusItems.at(-1)).toMatchObject({ text: "$(checklist) Lerim $(circle-slash)", tooltip: "Lerim: No candidates to review\nLerim reads new sessions by itself\nModel: editor:gpt" });
 });

@@ -25,7 +25,7 @@ const sections: readonly (readonly [kinds: readonly protocol.OptionView["kind"][
 
 /** What is listed, and does nothing, where a newcomer may look for something that was not found. */
 const missingTexts: Readonly<Record<string, Item>> = {
-  agent: { label: "$(info) None found", description: "Claude Code, Codex, Gemini CLI and others can be used once installed" },
+  agent: { label: "$(info) No command of one was found", description: "such as claude, codex or gemini" },
   editor: { label: "$(info) None offered", description: "they come from extensions, such as GitHub Copilot's once you sign in" },
 };
 

@@ -53,7 +53,7 @@ export function statusDisplay(state: StatusState, pending: number, syncing: stri
       const count = pending > 0 ? `: ${pending} to review` : "";
       const stop = model.usedUp ? " $(circle-slash)" : "";
       const more = settling > 0 ? " · more soon" : "";
-      return { text: `$(checklist) Lerim${count}${more}${stop}`, tooltip: [`Lerim: ${pendingText(pending)}`, ...(settling > 0 ? [settlingText(settling)] : []), ...model.lines].join("\n"), command: "lerim.openReview", warning: false };
+      return { text: `$(checklist) Lerim${count}${more}${stop}`, tooltip: [`Lerim: ${pendingText(pending)}`, ...(settling > 0 ? [settlingText(settling)] : []), ...(trusted ? ["Lerim reads new sessions by itself"] : []), ...model.lines].join("\n"), command: "lerim.openReview", warning: false };
     }
   }
 }

@@ -256,7 +256,7 @@ def test_what_people_think_moves_the_confidence_by_the_rule(place: ReviewPaths) 
     done = acts.give_feedback(place, NAME, "outdated")
     assert parse_record(path.read_text(), path).confidence == 0.3
     assert done.message == "Marked as outdated: Use uv (confidence 60 %, now 30 %)"
-    assert acts.undo_last(place).message == "Undone: Use uv. It is no longer marked as outdated"
+    assert acts.undo_last(place).message == "Undone. It is no longer marked as outdated: Use uv"
     assert Uses(place.private).find_unwanted() == {}
     acts.give_feedback(place, NAME, "outdated")
     assert list(Uses(place.private).find_unwanted()) == [NAME]

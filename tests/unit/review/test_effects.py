@@ -30,7 +30,7 @@ def accepted_and_undone(
     check(files(place))
     assert done.message == (told or f"Accepted: {proposal.record.title}")
     undone = queue.undo_last(place, done.action)
-    assert undone.ok and undone.message == f"Undone: {done.message.partition(': ')[2]}. It waits for review again"
+    assert undone.ok and undone.message == f"Undone. It waits for review again: {done.message.partition(': ')[2]}"
     assert files(place) == before and proposal.path.read_text("utf-8") == waiting
     assert queue.accept_candidate(place, proposal.id).ok
     check(files(place))

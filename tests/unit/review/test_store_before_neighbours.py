@@ -79,7 +79,7 @@ def test_a_candidate_is_accepted_with_a_choice_and_undone(
 
 def test_old_steps_can_still_be_undone(old_store: ReviewPaths) -> None:
     message = queue.undo_last(old_store).message
-    assert message == "Undone: Write every commit message in capitals. It waits for review again"
+    assert message == "Undone. It waits for review again: Write every commit message in capitals"
     [step] = [one for one in queue.list_steps(old_store) if one.label == "Accepted: Retry uploads three times"]
     assert queue.undo_last(old_store, step.action).ok
     assert "Retry uploads three times" in [one.record.title for one in queue.list_pending(old_store)[0]]

@@ -76,13 +76,19 @@ export type ToWebview =
   /** A command or the listing failed. */
   | { readonly type: "failed"; readonly operation: "list" | "command"; readonly message: string };
 
+function isTextList(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((one) => isText(one));
+}
+
 function isEdit(value: unknown): value is Edit {
-  return isObject(value) && isText(value["title"]) && isText(value["body"]) && Array.isArray(value["tags"]) && value["tags"].every((tag) => isText(tag));
+  return isObject(value) && isText(value["title"]) && isText(value["body"]) && isTextList(value["tags"]) && (value["references"] === undefined || isTextList(value["references"]));
 }
 
 const maxTitleLength = 300;
 const maxBodyLength = 50_000;
 const maxTags = 50;
+const maxReferences = 50;
+const maxReferenceLength = 4096;
 /** Most candidates decided at once; a panel does not hold more. */
 const maxDecided = 20_000;
 /** Most left-out items shown; the sidecar keeps no more per project. */
@@ -93,6 +99,8 @@ export function findEditError(edit: Edit): string | undefined {
   if (edit.title.trim() === "") return "The title is empty. Enter a title.";
   if (edit.title.length > maxTitleLength) return `The title has ${edit.title.length} characters. Shorten it to ${maxTitleLength}.`;
   if (edit.body.length > maxBodyLength) return `The body has ${edit.body.length} characters. Shorten it to ${maxBodyLength}.`;
+  const longest = Math.max(0, ...(edit.references ?? []).map(({ length }) => length));
+  if ((edit.references ?? []).length > maxReferences || longest > maxReferenceLength) return `Keep at most ${maxReferences} references, each of ${maxReferenceLength} characters or less.`;
   if (edit.tags.length > maxTags) return `There are ${edit.tags.length} tags. Keep ${maxTags} of them.`;
   return undefined;
 }
@@ -115,9 +123,9 @@ function parseActionRequest(id: unknown, action: unknown, edit: unknown, choiceV
   if (edit === null) return action === "edit" ? undefined : { type: "act", id, action, edit, choice };
   if (action === "reject") return undefined;
   if (!isEdit(edit)) return { type: "invalidEdit", id, action, reason: "The edit could not be read. Shorten it." };
-  const { title, body, tags } = edit;
+  const { title, body, tags, references } = edit;
   const reason = findEditError(edit);
-  return reason === undefined ? { type: "act", id, action, edit: { title, body, tags }, choice } : { type: "invalidEdit", id, action, reason };
+  return reason === undefined ? { type: "act", id, action, edit: { title, body, tags, ...(references ? { references } : {}) }, choice } : { type: "invalidEdit", id, action, reason };
 }
 
 function isIdList(value: unknown): value is string[] {

@@ -78,7 +78,7 @@ def _describe_undone(action: Action) -> str:
     """What is true now, and of which candidate or memory."""
     done, _, title = action.label.partition(": ")
     now = f"It is no longer {done[:1].lower()}{done[1:]}" if action.kind == "feedback" else _AFTER_UNDO.get(action.kind)
-    return f"Undone: {title}. {now}" if title and now else f"Undone: {action.label}"
+    return f"Undone. {now}: {title}" if title and now else f"Undone: {action.label}"
 
 
 def _undo_one(paths: ReviewPaths, ledger: Ledger, target: Action) -> None:

@@ -19,7 +19,7 @@ export function emptyState(state: PanelState, actions: { sync: () => void; undo:
   if (state.syncing) return messageBox("Reading sessions…", "Candidates appear here as they are found.", ...undo);
   if (state.failed) return messageBox("The candidates could not be listed.", "");
   if (state.loading) return messageBox("Loading candidates…", "");
-  return messageBox("There are no candidates to review.", "A sync reads the new sessions of your coding agents and proposes the decisions and learnings it finds in them.", button("Sync", actions.sync, { class: "primary sync" }), ...undo);
+  return messageBox("There are no candidates to review.", "A sync reads the new sessions of your coding agents and proposes the decisions and learnings it finds in them.", button("Sync", actions.sync, { class: undo.length === 0 ? "primary sync" : "sync" }), ...undo);
 }
 
 function shorten(text: string): string {

@@ -2,7 +2,7 @@ import { findEditError } from "../messages";
 import type { NeighbourView } from "../../../protocol";
 import { button, h } from "../../shared/web/dom";
 import { memorySection } from "./neighbours";
-import { type Draft, parseTags } from "./state";
+import { type Draft, parseReferences, parseTags } from "./state";
 import { spellOutHidden } from "../../shared/web/text";
 
 export interface FormActions {
@@ -13,18 +13,21 @@ export interface FormActions {
 }
 
 /**
- * The inline form for a candidate's title, body and tags. Ctrl+Enter saves and accepts, Escape cancels. If the
+ * The inline form for a candidate's title, body, tags and references. Ctrl+Enter saves and accepts, Escape cancels. If the
  * candidate is to change a memory, the memory's text is shown beside it.
  */
 export function editForm(draft: Draft, memory: NeighbourView | undefined, actions: FormActions): HTMLElement {
+  const changesMemory = draft.change !== undefined;
   const title = h("input", { id: "edit-title", class: "edit-title", attributes: { type: "text", required: "", "aria-describedby": "edit-problem" } });
   const body = h("textarea", { id: "edit-body", class: "edit-body", attributes: { rows: "12" } });
   const tags = h("input", { id: "edit-tags", class: "edit-tags", attributes: { type: "text" } });
   const problem = h("p", { id: "edit-problem", class: "edit-problem", role: "alert" });
+  const references = h("textarea", { id: "edit-references", class: "edit-references", attributes: { rows: "3", spellcheck: "false" } });
+  references.value = (draft.references ?? []).join("\n");
   title.value = draft.title;
   body.value = draft.body;
   tags.value = draft.tags.join(", ");
-  const currentDraft = (): Draft => ({ ...draft, title: title.value.trim(), body: body.value, tags: parseTags(tags.value) });
+  const currentDraft = (): Draft => ({ ...draft, title: title.value.trim(), body: body.value, tags: parseTags(tags.value), ...(changesMemory ? {} : { references: parseReferences(references.value) }) });
   const ifValid = (act: () => void) => (): void => {
     const editError = findEditError(currentDraft());
     problem.textContent = editError ?? "";
@@ -32,7 +35,6 @@ export function editForm(draft: Draft, memory: NeighbourView | undefined, action
     if (editError === undefined) act();
     else if (title.value.trim() === "") title.focus();
   };
-  const changesMemory = draft.change !== undefined;
   const fields = h(
     "div",
     { class: "edit-fields" },
@@ -43,6 +45,7 @@ export function editForm(draft: Draft, memory: NeighbourView | undefined, action
     body,
     h("label", { attributes: { for: "edit-tags" } }, "Tags, separated by commas"),
     tags,
+    ...(changesMemory ? [] : [h("label", { attributes: { for: "edit-references" } }, "References, one in each line: a file, or a file with # and a symbol"), references]),
   );
   const submitButtons = changesMemory
     ? [button("Change Memory", ifValid(actions.saveAndAccept), { class: "primary save-accept", title: "Change the memory (Ctrl+Enter)" })]

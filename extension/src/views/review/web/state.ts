@@ -192,8 +192,8 @@ function dropUnchangedDrafts(model: Model, removed: readonly CandidateView[]): r
   return model.drafts.filter((draft) => !removed.some((candidate) => draft === findDraft(model, candidate.id) && isUnchanged(draft, candidate)));
 }
 
-function isUnchanged(draft: Draft, { title, body, tags }: CandidateView): boolean {
-  return draft.title === title && draft.body === body && draft.tags.join("\n") === tags.join("\n");
+function isUnchanged(draft: Draft, { title, body, tags, references }: CandidateView): boolean {
+  return draft.title === title && draft.body === body && draft.tags.join("\n") === tags.join("\n") && (draft.references ?? references).join("\n") === references.join("\n");
 }
 
 function nearestSelection(model: Model, order: readonly string[]): string | undefined {
@@ -266,8 +266,8 @@ export function isEditable({ action }: CandidateView): boolean {
 export function startDraft(model: Model): Model {
   const candidate = selectedCandidate(model);
   if (candidate === undefined || model.restricted || !isEditable(candidate) || findDraft(model, candidate.id) !== undefined) return model;
-  const { id, title, body, tags } = candidate;
-  return replaceDraft(model, { root: model.root, id, title, body, tags: [...tags] });
+  const { id, title, body, tags, references } = candidate;
+  return replaceDraft(model, { root: model.root, id, title, body, tags: [...tags], references: [...references] });
 }
 
 /** The neighbour that keys act on: the one the person chose, else the first. */
@@ -316,6 +316,11 @@ export function parseTags(text: string): string[] {
   return [...new Set(text.split(/[,\n]/).map((tag) => tag.trim()).filter((tag) => tag !== ""))];
 }
 
+/** The references of a text with one in each line. */
+export function parseReferences(text: string): string[] {
+  return [...new Set(text.split("\n").map((line) => line.trim()).filter((line) => line !== ""))];
+}
+
 /** Parses the result of `getState`; undefined if it is not a saved state. */
 export function parseSavedState(value: unknown): SavedState | undefined {
   if (typeof value !== "object" || value === null) return undefined;
@@ -327,9 +332,10 @@ export function parseSavedState(value: unknown): SavedState | undefined {
 
 function parseDraft(value: unknown): Draft | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  const { root, id, title, body, tags, change } = value as Record<string, unknown>;
+  const { root, id, title, body, tags, references, change } = value as Record<string, unknown>;
   if (typeof root !== "string" || typeof id !== "string" || typeof title !== "string" || typeof body !== "string" || !Array.isArray(tags)) return undefined;
-  const draft = { root, id, title, body, tags: tags.filter((tag): tag is string => typeof tag === "string") };
+  const kept = Array.isArray(references) ? { references: references.filter((one): one is string => typeof one === "string") } : {};
+  const draft = { root, id, title, body, tags: tags.filter((tag): tag is string => typeof tag === "string"), ...kept };
   if (typeof change !== "object" || change === null) return draft;
   const { memory, hash } = change as Record<string, unknown>;
   return typeof memory === "string" && typeof hash === "string" ? { ...draft, change: { memory, hash } } : draft;
