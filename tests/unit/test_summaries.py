@@ -96,16 +96,6 @@ def test_a_sync_writes_a_summary_of_each_session_beside_the_candidates_that_git_
     assert desk.place.store().load_all() == ([], [])
 
 
-def test_a_summary_alone_makes_no_folder_and_is_written_once_there_is_one(desk: Desk) -> None:
-    ask(desk)
-    assert sync(desk).candidates == []
-    assert not (desk.repo / ".lerim").exists()
-    (desk.repo / ".lerim").mkdir()
-    sync(desk)
-    assert summary(desk).title == "Add a docstring to the module"
-    assert (desk.repo / ".lerim" / ".gitignore").exists()
-
-
 def test_nothing_is_written_again_where_nothing_changed_and_a_session_that_grew_keeps_its_file(
     summarized: Desk,
 ) -> None:
@@ -165,13 +155,19 @@ def test_two_sessions_of_one_second_and_one_title_have_two_files(desk: Desk) -> 
     ]
 
 
-def test_a_session_still_being_written_waits_unless_the_person_syncs(began: Desk) -> None:
-    path = next(began.projects.rglob("s1.jsonl"))
+def test_a_summary_alone_makes_no_folder_and_a_session_still_being_written_waits_unless_the_person_syncs(
+    desk: Desk,
+) -> None:
+    path = ask(desk)
+    assert sync(desk).candidates == []
+    assert not (desk.repo / ".lerim").exists()
+    (desk.repo / ".lerim").mkdir()
     now = datetime.fromtimestamp(path.stat().st_mtime + 60, UTC)
-    began.sync(SyncOptions(explicit=False, model="none"), clock=lambda: now)
-    assert files(began) == []
-    began.sync(SyncOptions(model="none"), clock=lambda: now)
-    assert len(files(began)) == 1
+    desk.sync(SyncOptions(explicit=False, model="none"), clock=lambda: now)
+    assert files(desk) == []
+    desk.sync(SyncOptions(model="none"), clock=lambda: now)
+    assert summary(desk).title == "Add a docstring to the module"
+    assert (desk.repo / ".lerim" / ".gitignore").exists()
 
 
 def test_a_folder_that_cannot_be_written_or_is_a_link_is_a_problem_and_the_summary_comes_later(

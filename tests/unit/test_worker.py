@@ -88,17 +88,14 @@ def tried(bridge: EditorBridge | None = None) -> dict:
     return json.loads(output.getvalue().splitlines()[-1])
 
 
-def test_a_model_is_tried_and_what_it_took_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_is_tried_and_what_it_took_or_which_part_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (tried()["event"], tried()["code"]) == ("error", "settings")
     with chat(says("ready")) as server:
         chosen = {"provider": "openai", "model": "m", "base_url": server.url}
         settings = {f"roles.extract.{key}": value for key, value in chosen.items()}
         monkeypatch.setenv("LERIM_EDITOR", json.dumps({"settings": settings}))
         told = tried()
     assert (told["event"], told["model"], told["answer"], told["usage"]["calls"]) == ("tried", "openai:m", "ready", 1)
-
-
-def test_a_trial_without_a_model_or_a_key_says_which_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert (tried()["event"], tried()["code"]) == ("error", "settings")
     monkeypatch.setenv("LERIM_EDITOR", json.dumps({"settings": {"roles.extract.provider": "zai"}}))
     told = tried()
     assert (told["event"], told["code"]) == ("error", "model-key")

@@ -2,12 +2,10 @@ from . import acts as acts
 from . import pending_count as pending_count
 from . import queue as queue
 from .actions import make_action_id as make_action_id
-from .acts import ConflictMerge as ConflictMerge
 from .acts import find_ending as find_ending
 from .acts import find_unmerged_problems as find_unmerged_problems
 from .acts import merge_conflict as merge_conflict
 from .approved import make_approval_test as make_approval_test
-from .approved import was_text_approved as was_text_approved
 from .as_of import load_memories_as_of as load_memories_as_of
 from .candidates import CandidateEdit as CandidateEdit
 from .candidates import Proposal as Proposal

@@ -11,25 +11,21 @@ from lerim.project import Project, make_personal_project
 from lerim.review.review_paths import ReviewPaths
 
 
-def was_text_approved(paths: ReviewPaths, stored: StoredMemory) -> bool:
-    """Whether a person wrote, accepted or confirmed exactly this text of a memory, in this installation's review.
+def make_approval_test(project: Project | None, home: Home) -> Callable[[StoredMemory, Scope], bool]:
+    """A test for whether a person wrote, accepted or confirmed exactly this text of a memory of this project, or of
+    their own, in this installation's review.
 
     A text that was accepted automatically, that came with the repository, or that was edited in its file since is not
-    approved until the person confirms it. Raises MemoryError_ if the ledger cannot be used.
+    approved until the person confirms it. If the ledger cannot be read, no text is.
     """
-    with paths.open_ledger_if_any() as ledger:
-        return ledger is not None and ledger.was_written_by_person(stored.record.id, stored.text_hash)
-
-
-def make_approval_test(project: Project | None, home: Home) -> Callable[[StoredMemory, Scope], bool]:
-    """A test for whether a person here vouches for the text of a memory of this project, or of their own. If the
-    ledger cannot be read, nothing vouches for the text."""
     personal = ReviewPaths(make_personal_project(home), home)
     own = ReviewPaths(project, home) if project is not None else personal
 
     def is_approved(stored: StoredMemory, scope: Scope) -> bool:
+        paths = personal if scope == "global" else own
         try:
-            return was_text_approved(personal if scope == "global" else own, stored)
+            with paths.open_ledger_if_any() as ledger:
+                return ledger is not None and ledger.was_written_by_person(stored.record.id, stored.text_hash)
         except LerimError:
             return False
 

@@ -74,17 +74,12 @@ def test_the_model_is_shown_the_day_and_what_was_known_before_and_no_more(desk: 
 
 
 @pytest.mark.parametrize("act", [streams("Done: The parser", end="breaks"), streams("NOTHING KNOWN\n")])
-def test_a_model_that_fails_or_says_nothing_leaves_the_entry_by_rules(desk: Desk, act: Act) -> None:
-    by_rules = terminal.answer("journal", "--repo", str(desk.repo), "--day", DAY.isoformat(), "--model", "none")
-    told, _ = tell(desk, *[act] * 6)
-    assert told["model"] == "none"
-    assert told["sentences"] == by_rules["sentences"]
-
-
-def test_no_model_is_asked_about_a_day_with_nothing_to_tell_or_with_model_none(desk: Desk) -> None:
-    told, prompts = tell(desk, streams("NOTHING KNOWN\n"), day="2025-01-01")
-    assert (told["sentences"], prompts) == ([], [])
-    with model(desk, streams("NOTHING KNOWN\n"), summaries=True) as server:
-        terminal.answer("journal", "--repo", str(desk.repo), "--day", DAY.isoformat(), "--model", "none")
+def test_a_model_that_fails_or_says_nothing_or_may_not_be_asked_leaves_the_entry_by_rules(desk: Desk, act: Act) -> None:
+    with model(desk, act, summaries=True) as server:
+        by_rules = terminal.answer("journal", "--repo", str(desk.repo), "--day", DAY.isoformat(), "--model", "none")
         assert server.asked == []
+    told, _ = tell(desk, *[act] * 6)
+    assert (told["model"], told["sentences"]) == ("none", by_rules["sentences"])
+    empty, prompts = tell(desk, act, day="2025-01-01")
+    assert (empty["sentences"], prompts) == ([], [])
     assert terminal.run("journal", "--repo", str(desk.repo), "--model", "gpt").exit_code == 2

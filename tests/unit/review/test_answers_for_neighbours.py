@@ -17,37 +17,28 @@ def files(place: ReviewPaths) -> dict[str, bytes]:
     return {str(one): one.read_bytes() for root in (memory, review, quotes) for one in root.rglob("*") if one.is_file()}
 
 
-@pytest.mark.parametrize(
-    ("title", "body"),
-    [UV, ("install packages with **uv**.", UV[1]), (f"  {UV[0]}!", f"{UV[1]}\n"), (UV[0].upper(), UV[1])],
-)
-def test_only_the_same_text_is_nothing_new(place: ReviewPaths, make: Make, title: str, body: str) -> None:
+def test_only_the_same_text_is_nothing_new_and_any_other_an_addition_that_shows_its_neighbour(
+    place: ReviewPaths, make: Make
+) -> None:
     path = accepted(place, make(*UV))
     before = path.read_bytes()
-    again = queue.propose_candidate(place, make(title, body, turn="t2", minutes=5))
-    assert isinstance(again, queue.AlreadyKnown) and again.id == path.stem and again.gained_evidence
+    for title, body in (UV, ("install packages with **uv**.", UV[1]), (f"  {UV[0].upper()}!", f"{UV[1]}\n")):
+        again = queue.propose_candidate(place, make(title, body, turn=f"t{title}", minutes=5))
+        assert isinstance(again, queue.AlreadyKnown) and again.id == path.stem
     assert path.read_bytes() == before
-    assert [one.turn for one in place.store().load_by_id(path.stem).record.evidence] == ["0a1b2c3d4e5f", "t2"]
-
-
-@pytest.mark.parametrize(
-    ("title", "body"),
-    [
+    said = [one.turn for one in place.store().load_by_id(path.stem).record.evidence]
+    assert said == ["0a1b2c3d4e5f", f"t{UV[0]}", "tinstall packages with **uv**."], "three at most"
+    for title, body in (
         ("Never install packages with uv", UV[1]),
         (UV[0], "Installs go through `uv pip sync dev.lock`."),
         (UV[0], "Installs go through `UV pip sync requirements.lock`."),
         ("Install packages with pip", UV[1]),
-    ],
-)
-def test_any_other_text_is_an_addition_that_shows_its_neighbour(
-    place: ReviewPaths, make: Make, title: str, body: str
-) -> None:
-    path = accepted(place, make(*UV))
-    found = proposed(place, make(title, body, turn="t2", minutes=5))
-    assert (found.action, found.targets) == ("add", ())
-    view = candidate_view(found)
-    assert [one.id for one in view.neighbours] == [path.stem] and 0 < view.neighbours[0].similarity <= 1
-    assert view.suggested is None
+    ):
+        found = proposed(place, make(title, body, turn=f"{title} {body}", minutes=5))
+        assert (found.action, found.targets) == ("add", ())
+        view = candidate_view(found)
+        assert [one.id for one in view.neighbours] == [path.stem] and 0 < view.neighbours[0].similarity <= 1
+        assert view.suggested is None
 
 
 def test_at_most_three_neighbours_are_shown_the_most_similar_first(place: ReviewPaths, make: Make) -> None:
@@ -80,19 +71,20 @@ def test_what_says_that_something_is_given_up_suggests_to_replace_the_memory_tha
     assert queue.accept_candidate(place, found.id).ok and place.store().load_by_id(old.stem).status == "superseded"
 
 
-@pytest.mark.parametrize("title", ["We do not drop pip for packages", "Never replace pip for packages"])
-def test_what_is_not_given_up_is_not_replaced(place: ReviewPaths, make: Make, title: str) -> None:
-    accepted(place, make("Install packages with pip", ""))
-    found = proposed(place, make(title, "", turn="t2", minutes=5))
-    assert found.action == "add" and found.neighbours
-
-
-@pytest.mark.parametrize("minutes", [-5, 5])
-def test_an_earlier_turn_or_a_memory_that_says_it_too_is_not_replaced(
-    place: ReviewPaths, make: Make, minutes: int
+@pytest.mark.parametrize(
+    ("memory", "title", "minutes"),
+    [
+        ("Install packages with pip", "We do not drop pip for packages", 5),
+        ("Install packages with pip", "Never replace pip for packages", 5),
+        ("Install packages with pip", "Packages come from uv instead of pip", -5),
+        ("Install packages with uv, not pip", "Packages come from uv instead of pip", 5),
+    ],
+)
+def test_neither_what_is_not_given_up_nor_a_later_turn_or_a_memory_that_says_it_too_is_replaced(
+    place: ReviewPaths, make: Make, memory: str, title: str, minutes: int
 ) -> None:
-    accepted(place, make("Install packages with pip" if minutes < 0 else "Install packages with uv, not pip", ""))
-    found = proposed(place, make("Packages come from uv instead of pip", "", turn="t2", minutes=minutes))
+    accepted(place, make(memory, ""))
+    found = proposed(place, make(title, "", turn="t2", minutes=minutes))
     assert found.action == "add" and found.neighbours
 
 

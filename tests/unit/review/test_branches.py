@@ -38,15 +38,15 @@ def test_what_was_accepted_on_another_branch_is_proposed_here_when_it_is_said_ag
     assert isinstance(again, queue.AlreadyKnown) and again.id == here.stem
 
 
-def test_what_was_rejected_is_rejected_on_every_branch(place: ReviewPaths, make: Make, git: Git) -> None:
+def test_what_was_rejected_is_so_on_every_branch_and_a_turn_that_was_accepted_brings_back_no_deleted_file(
+    place: ReviewPaths, make: Make, git: Git
+) -> None:
     queue.reject_candidate(place, proposed(place, make()).id)
+    log = make("Log to stderr", "It is quieter.", "222222222222")
+    accepted(place, log).unlink()
     git(place.project.root, "checkout", "-q", "-b", "other")
     assert isinstance(queue.propose_candidate(place, make(turn="111111111111", minutes=5)), queue.ClaimBlocked)
-
-
-def test_the_turn_a_person_decided_on_does_not_bring_back_a_file_they_deleted(place: ReviewPaths, make: Make) -> None:
-    accepted(place, make()).unlink()
-    assert isinstance(queue.propose_candidate(place, make()), queue.AlreadyKnown)
+    assert isinstance(queue.propose_candidate(place, log), queue.AlreadyKnown)
 
 
 LONGER = "Installs go through `uv pip sync requirements.lock`. CI runs `uv pip check` after each of them."

@@ -30,43 +30,32 @@ def known(place: ReviewPaths) -> Path:
     return accepted(place, KNOWN)
 
 
-@pytest.mark.parametrize(
-    "title",
-    [
+def test_what_only_the_agent_says_again_is_neither_proposed_nor_evidence_as_what_a_person_or_a_tool_says_is(
+    place: ReviewPaths, known: Path
+) -> None:
+    before = place.store().load(known)[0]
+    for title in (
         "Amounts are integer cents",
         "Amounts in `src/app.py` are kept as integer cents",
         "Integer cents, not floats",
         "The project's memory says: integer cents",
-    ],
-)
-def test_what_only_the_agent_says_again_is_neither_proposed_nor_evidence(
-    place: ReviewPaths, known: Path, title: str
-) -> None:
-    before = place.store().load(known)[0]
-    done = queue.propose_candidate(place, said_by("assistant", title, KNOWN.body))
-    assert isinstance(done, queue.AlreadyKnown)
-    assert (done.id, done.gained_evidence) == (before.record.id, False)
-    assert "Only the agent said it" in done.reason
+    ):
+        done = queue.propose_candidate(place, said_by("assistant", title, KNOWN.body))
+        assert isinstance(done, queue.AlreadyKnown) and "Only the agent said it" in done.reason
+        assert (done.id, done.gained_evidence) == (before.record.id, False)
     assert place.store().load(known)[0].record == before.record
+    for who in ("user", "tool"):
+        done = queue.propose_candidate(place, said_by(who, KNOWN.title, KNOWN.body))
+        assert isinstance(done, queue.AlreadyKnown) and "Only the agent" not in done.reason
+    assert len(place.store().load(known)[0].record.evidence) > 1
     assert queue.list_pending(place)[0] == []
 
 
-def test_the_person_and_a_tool_can_confirm_a_memory(place: ReviewPaths, known: Path) -> None:
-    for who in ("user", "tool"):
-        done = queue.propose_candidate(place, said_by(who, KNOWN.title, KNOWN.body))
-        assert isinstance(done, queue.AlreadyKnown)
-        assert "Only the agent" not in done.reason
-    assert len(place.store().load(known)[0].record.evidence) > 1
-
-
-@pytest.mark.parametrize(
-    "title",
-    [
+def test_what_an_agent_adds_to_a_memory_is_proposed(place: ReviewPaths, known: Path) -> None:
+    for title in (
         "Amounts in `src/rates.py` are integer cents",
         "Amounts are integer cents since version 2.4",
         "Exchange rates are read from the central bank once a day",
-    ],
-)
-def test_what_an_agent_adds_to_a_memory_is_proposed(place: ReviewPaths, known: Path, title: str) -> None:
-    done = queue.propose_candidate(place, said_by("assistant", title))
-    assert isinstance(done, queue.CandidateProposed)
+    ):
+        candidate = replace(said_by("assistant", title), turn=title)
+        assert isinstance(queue.propose_candidate(place, candidate), queue.CandidateProposed)

@@ -64,15 +64,12 @@ def test_a_question_that_was_answered_is_not_asked_again_from_an_earlier_turn(
     assert isinstance(again, queue.AlreadyKnown) and again.id == name
 
 
-def test_what_a_person_wrote_and_archived_stays_so(place: ReviewPaths, make: Make) -> None:
+def test_what_a_person_wrote_and_archived_stays_so_and_what_is_over_is_neither_changed_nor_ended(
+    place: ReviewPaths, make: Make, clone: Callable[[], ReviewPaths]
+) -> None:
     written = added(place, make().title, make().body).stem
     acts.archive_memory(place, written)
     assert isinstance(queue.propose_candidate(place, make()), queue.AlreadyKnown)
-
-
-def test_what_is_over_is_neither_changed_nor_ended(
-    place: ReviewPaths, make: Make, clone: Callable[[], ReviewPaths]
-) -> None:
     name = accepted(place, make("Retry uploads 3 times", "It is `upload.py` that does.")).stem
     acts.archive_memory(place, name)
     clone()

@@ -12,24 +12,23 @@ TURN = "0a1b2c3d4e5f"
 SOURCE = "claude:s1"
 
 
-def test_it_is_taken_back_and_listed_as_left_out(place: ReviewPaths, make: Make) -> None:
+def test_it_is_taken_back_and_listed_as_left_out_and_the_models_words_of_its_turn_are_proposed(
+    place: ReviewPaths, make: Make
+) -> None:
     one = proposed(place, make())
+    for source, turn in (("claude:s2", TURN), (SOURCE, "other"), ("codex:s1", TURN)):
+        assert queue.leave_out_ranked(place, source, {turn}) == [], "it is of another session or turn"
     [(taken, dropped)] = queue.leave_out_ranked(place, SOURCE, {TURN})
     assert (taken, dropped.reason) == (one.id, "model-read")
     assert waiting(place) == []
     assert [item.title for item in queue.list_left_out(place)[0]] == [one.record.title]
+    proposed(place, make(signal="model"))
+    assert waiting(place) == ["Use uv, not pip"]
 
 
-@pytest.mark.parametrize(("source", "turn"), [("claude:s2", TURN), (SOURCE, "other"), ("codex:s1", TURN)])
-def test_other_sessions_and_turns_stay(place: ReviewPaths, make: Make, source: str, turn: str) -> None:
-    proposed(place, make())
-    assert queue.leave_out_ranked(place, source, {turn}) == []
-    assert len(waiting(place)) == 1
-
-
-@pytest.mark.parametrize("signal", ["fixed-command", "model", "theme"])
-def test_what_something_else_than_its_rank_speaks_for_stays(place: ReviewPaths, make: Make, signal: str) -> None:
-    proposed(place, make(signal=signal))
+def test_what_something_else_than_its_rank_speaks_for_stays(place: ReviewPaths, make: Make) -> None:
+    for number, signal in enumerate(("fixed-command", "model", "theme")):
+        proposed(place, make(f"Use tool {number}", f"`f{number}.py`", signal=signal))
     assert queue.leave_out_ranked(place, SOURCE, {TURN}) == []
 
 
@@ -45,10 +44,3 @@ def test_what_a_person_changed_stays_to_the_byte(place: ReviewPaths, make: Make,
     assert queue.withdraw_candidates(place, TURN, "taken back later") == []
     assert not queue.withdraw_candidate(place, one.id, "taken back later")
     assert one.path.read_bytes() == before
-
-
-def test_the_models_words_of_the_same_turn_are_proposed(place: ReviewPaths, make: Make) -> None:
-    proposed(place, make())
-    queue.leave_out_ranked(place, SOURCE, {TURN})
-    proposed(place, make(signal="model"))
-    assert waiting(place) == ["Use uv, not pip"]

@@ -1,5 +1,4 @@
 from .plan import plan_backfill as plan_backfill
-from .report import BackfillDay as BackfillDay
 from .report import BackfillOptions as BackfillOptions
 from .report import BackfillPlan as BackfillPlan
 from .report import BackfillProgress as BackfillProgress

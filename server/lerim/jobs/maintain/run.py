@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 from lerim.config import load
 from lerim.errors import CatalogError, LerimError, MemoryError_, Problem, StoppedError, error_reason
@@ -86,7 +85,9 @@ def maintain_project(
         raise
     report = job.report(time.monotonic() - started_at)
     if not dry_run:
-        report.problems.extend(_log_maintenance(home, clock(), report))
+        counts = ", ".join(f"{count} {name}" for name, count in report.counts.items()) or "no memories"
+        stats = f"{report.state}: {counts}"
+        report.problems.extend(log_activity(home, clock(), "maintain", project.root, stats, report.seconds))
     return report
 
 
@@ -260,9 +261,3 @@ def find_stale_memories(active: Iterable[StoredMemory], drift_by_memory: Mapping
                 )
             )
     return stale
-
-
-def _log_maintenance(home: Home, when: datetime, report: MaintainReport) -> list[Problem]:
-    """Log how a maintenance run ended. Return a problem if the log cannot be written."""
-    counts = ", ".join(f"{count} {name}" for name, count in report.counts.items()) or "no memories"
-    return log_activity(home, when, "maintain", Path(report.project), f"{report.state}: {counts}", report.seconds)

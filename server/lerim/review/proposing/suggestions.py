@@ -1,4 +1,4 @@
-"""Suggestions: changes to existing memories that maintain or the lead proposes. They wait among the candidates."""
+"""Suggestions: changes to existing memories that maintain proposes. They wait among the candidates."""
 
 from __future__ import annotations
 
@@ -46,7 +46,6 @@ class Suggestion:
     record: MemoryRecord
     targets: tuple[StoredMemory, ...]
     reason: str
-    maker: Literal["lead", "maintain"] = "maintain"
     flags: tuple[str, ...] = ()
 
 
@@ -149,6 +148,4 @@ def _candidate_text(suggestion: Suggestion, name: str) -> str:
     now = datetime.now(UTC).replace(microsecond=0)
     memory = replace(suggestion.record, id=name)
     reason = join_lines(suggestion.reason)
-    return suggestion_text(
-        memory, suggestion.action, _targets(suggestion), reason, suggestion.maker, now, suggestion.flags
-    )
+    return suggestion_text(memory, suggestion.action, _targets(suggestion), reason, "maintain", now, suggestion.flags)
