@@ -108,7 +108,7 @@ def test_what_says_the_same_is_proposed_as_one_with_the_reason_and_accepting_it_
 
 
 def test_a_project_without_memories_is_left_as_it_is_and_a_dry_run_writes_nothing_into_one(desk: Desk) -> None:
-    report = run(desk)
+    report = run(desk, now=NOW - timedelta(days=2))
     assert (report.state, report.counts, report.run) == ("done", {}, "")
     assert not (desk.repo / ".lerim").exists()
     twice(desk)
@@ -117,6 +117,7 @@ def test_a_project_without_memories_is_left_as_it_is_and_a_dry_run_writes_nothin
     assert contents(desk.home.root).keys() - home.keys() == set()
     assert [one.action for one in report.proposals] == ["merge"]
     assert report.dry_run and report.run == ""
+    assert is_maintenance_due(desk.place.project, desk.home, NOW)
     assert contents(desk.repo) == before
     assert queue.list_pending(desk.place)[0] == []
 

@@ -58,6 +58,7 @@ def test_at_most_three_neighbours_are_shown_the_most_similar_first(place: Review
         ("Install packages with uv", {"body": "We switched from pip to uv."}),
         ("We no longer use pip for packages", {}),
         ("Packages: pip is replaced by uv", {}),
+        ("Switch from pip to uv for packages", {}),
     ],
 )
 def test_what_says_that_something_is_given_up_suggests_to_replace_the_memory_that_names_it(
@@ -78,6 +79,7 @@ def test_what_says_that_something_is_given_up_suggests_to_replace_the_memory_tha
         ("Install packages with pip", "Never replace pip for packages", 5),
         ("Install packages with pip", "Packages come from uv instead of pip", -5),
         ("Install packages with uv, not pip", "Packages come from uv instead of pip", 5),
+        ("Support Windows 10 and later", "Windows 7 is no longer supported", 5),
     ],
 )
 def test_neither_what_is_not_given_up_nor_a_later_turn_or_a_memory_that_says_it_too_is_replaced(

@@ -193,7 +193,7 @@ class _MaintenanceRun(MaintainJob):
 
     def record_time(self) -> None:
         """Record the time of this run: an idle editor needs it to tell when the next one is due."""
-        if self.dry_run or self.state == "cancelled":
+        if self.state == "cancelled":
             return
         try:
             record_maintenance(self.place.project, self.place.home, self.clock())

@@ -27,8 +27,9 @@ MIN_NEAR_SIMILARITY = 0.3
 
 _BEFORE_GIVEN_UP = re.compile(
     r"\b(?:instead of|rather than|in place of|(?:don['’]?t|do not|not) use"
-    r"|no longer(?: (?:use|uses|using|need|needs|want|wants|run|runs|call|calls))?"
-    r"|(?:switch|mov|migrat|chang)(?:e|ed|es|ing) (?:over |away )?from|replac(?:e|es|ed|ing)|supersed(?:e|es|ed|ing)"
+    r"|no longer(?! \w+ed\b)(?: (?:use|uses|using|need|needs|want|wants|run|runs|call|calls))?"
+    r"|(?:switch|(?:switch|mov|migrat|chang)(?:e|ed|es|ing)) (?:over |away )?from"
+    r"|replac(?:e|es|ed|ing)|supersed(?:e|es|ed|ing)"
     r"|drop(?:s|ped|ping)?|stop(?:s|ped|ping)? using|g[eo]t rid of|giv(?:e|es|ing) up|gave up)"
     r" +(?P<what>[^.,;:()\n]{1,80})",
     re.IGNORECASE,
