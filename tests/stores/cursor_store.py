@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import independent_cursor as independent
+import reading_laws as laws
 from lerim.errors import Problem
 from lerim.sessions.model import Session, Transcript, Turn
 from lerim.sessions.readers.cursor import store as cursor
-from reading_laws import is_brief_without_loss
 
 KEYS = "key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB"
 CID = "11111111-2222-4333-8444-555555555555"
@@ -143,9 +143,7 @@ def found(root: Path, folders: Sequence[str] = ()) -> tuple[list[Transcript], li
 
 def taken(transcript: Transcript) -> tuple[list[Turn], Session, list[Problem]]:
     """A session read as a whole."""
-    is_brief_without_loss(cursor.open_session(transcript, brief=True), cursor.open_session(transcript))
-    reading = cursor.open_session(transcript)
-    turns = list(reading)
+    turns, reading = laws.taken(cursor.open_session, transcript)
     return turns, reading.session, reading.problems
 
 

@@ -8,9 +8,9 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import reading_laws as laws
 from lerim.sessions.model import Database, Session, Transcript, Turn
 from lerim.sessions.readers.opencode import store
-from reading_laws import is_brief_without_loss
 
 Record = dict[str, Any]
 SCHEMA = """
@@ -137,8 +137,6 @@ def of_rows(path: Path) -> list[Transcript]:
 
 
 def taken(transcript: Transcript) -> tuple[Session, list[Turn]]:
-    is_brief_without_loss(store.open_session(transcript, brief=True), store.open_session(transcript))
-    reading = store.open_session(transcript)
-    turns = list(reading)
+    turns, reading = laws.taken(store.open_session, transcript)
     assert reading.problems == []
     return reading.session, turns

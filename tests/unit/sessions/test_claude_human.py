@@ -100,44 +100,36 @@ def test_many_unclosed_tags_are_cut_in_linear_time(tmp_path):
 # --- prompts typed while the agent was busy ------------------------------------------------------------------------
 
 
-def test_a_queued_prompt_that_comes_again_as_a_user_record_is_one_prompt(tmp_path):
-    once = [("prompt", "Use uv, not pip.")]
-    busy, again = queued("Use uv, not pip."), prompt("Use uv, not pip.")
-    assert typed(tmp_path, busy, again) == once
-    assert typed(tmp_path, again, busy) == once
-    late = prompt("Use uv, not pip.", promptSource="queued")
-    assert typed(tmp_path, queued("Use uv, not pip."), reply("m1", text("Ok")), late) == once
-    go_on = (queued("continue"), reply("m1", text("One")), queued("continue"), reply("m2", text("Two")))
-    repeats = [prompt("continue", promptSource="queued")] * 2
-    assert typed(tmp_path, *go_on, *repeats) == [("prompt", "continue")] * 2
+OLD = {"version": "2.1.45"}
+TASK = '{"task_id":"b1","description":"x"}'
+ONE, TWO = reply("m1", text("One")), reply("m2", text("Two"))
+ENQUEUED = queue("enqueue", content="Use uv")
 
 
-def test_the_same_words_typed_twice_with_an_answer_between_are_two_prompts(tmp_path):
-    records = [queued("continue"), reply("m1", text("Done")), prompt("continue")]
-    assert typed(tmp_path, *records) == [("prompt", "continue")] * 2
+def repeated(words):
+    return prompt(words, promptSource="queued")
 
 
-def test_before_attachments_existed_a_prompt_taken_from_the_queue_is_read_from_its_log(tmp_path):
-    old = {"version": "2.1.45"}
-    records = [
-        prompt("Go", **old),
-        queue("enqueue", content="Use uv, not pip."),
-        queue("enqueue", content='{"task_id":"b1","description":"x"}'),
-        queue("remove"),
-        reply("m1", text("Ok"), **old),
-        queue("remove"),
-    ]
-    assert typed(tmp_path, *records) == [("prompt", "Go"), ("prompt", "Use uv, not pip.")]
-
-
-def test_what_left_the_queue_another_way_is_not_counted_from_its_log(tmp_path):
-    old = {"version": "2.1.45"}
-    back_in_the_input = [queue("enqueue", content="Use uv"), queue("popAll", content="Use uv"), queue("remove")]
-    assert typed(tmp_path, prompt("Go", **old), *back_in_the_input) == [("prompt", "Go")]
-    comes_as_a_record = [queue("enqueue", content="Use uv"), queue("dequeue"), prompt("Use uv", **old)]
-    assert typed(tmp_path, prompt("Go", **old), *comes_as_a_record) == [("prompt", "Go"), ("prompt", "Use uv")]
-    new = [queue("enqueue", content="Use uv"), queue("remove", content="Use uv"), queued("Use uv")]
-    assert typed(tmp_path, prompt("Go"), *new) == [("prompt", "Go"), ("prompt", "Use uv")]
+@pytest.mark.parametrize(
+    ("records", "words"),
+    [
+        ([queued("Use uv"), prompt("Use uv")], ["Use uv"]),
+        ([prompt("Use uv"), queued("Use uv")], ["Use uv"]),
+        ([queued("Use uv"), ONE, repeated("Use uv")], ["Use uv"]),
+        ([queued("go"), ONE, queued("go"), TWO, repeated("go"), repeated("go")], ["go", "go"]),
+        ([queued("go"), ONE, prompt("go")], ["go", "go"]),
+        # before 2.1.96 only the log of the queue has a prompt that was taken from it
+        (
+            [prompt("Go", **OLD), ENQUEUED, queue("enqueue", content=TASK), queue("remove"), ONE, queue("remove")],
+            ["Go", "Use uv"],
+        ),
+        ([prompt("Go", **OLD), ENQUEUED, queue("popAll", content="Use uv"), queue("remove")], ["Go"]),
+        ([prompt("Go", **OLD), ENQUEUED, queue("dequeue"), prompt("Use uv", **OLD)], ["Go", "Use uv"]),
+        ([prompt("Go"), ENQUEUED, queue("remove", content="Use uv"), queued("Use uv")], ["Go", "Use uv"]),
+    ],
+)
+def test_a_prompt_typed_while_the_agent_was_busy_is_one_prompt_however_many_records_tell_it(tmp_path, records, words):
+    assert typed(tmp_path, *records) == [("prompt", one) for one in words]
 
 
 def test_the_prompt_of_a_subagent_is_not_a_persons(tmp_path):
@@ -161,43 +153,39 @@ def test_the_prompt_of_a_subagent_is_not_a_persons(tmp_path):
 # --- a person's own command -------------------------------------------------------------------------------------
 
 
-def own(tmp_path, *records):
-    turns, _ = read(tmp_path, *records)
-    return [(turn.kind, turn.text, [(call.status, call.output) for call in turn.tool_calls]) for turn in turns]
+def shell(command, status, output):
+    return "shell", command, [(status, output)]
+
+
+RUN = prompt("<bash-input>ls</bash-input>")
+PRINTED = ["<bash-input>ls</bash-input>", "<bash-stdout>a.py</bash-stdout>"]
+LATE = prompt("<bash-stdout>late</bash-stdout>")
 
 
 @pytest.mark.parametrize(
-    ("printed", "output"),
+    ("records", "expected"),
     [
-        ("<bash-stdout>3 passed\n</bash-stdout><bash-stderr></bash-stderr>", "3 passed"),
-        ("<bash-stderr>late</bash-stderr>", "late"),
-        ("<bash-stdout>one</bash-stdout><bash-stderr>two</bash-stderr>", "one\ntwo"),
-        ("<bash-stdout></bash-stdout><bash-stderr></bash-stderr>", ""),
-        ("<bash-stdout>never ends", "never ends"),
+        *(
+            ([RUN, prompt(printed), prompt("Now fix it")], [shell("ls", "ok", output), ("prompt", "Now fix it", [])])
+            for printed, output in (
+                ("<bash-stdout>3 passed\n</bash-stdout><bash-stderr></bash-stderr>", "3 passed"),
+                ("<bash-stderr>late</bash-stderr>", "late"),
+                ("<bash-stdout>one</bash-stdout><bash-stderr>two</bash-stderr>", "one\ntwo"),
+                ("<bash-stdout></bash-stdout><bash-stderr></bash-stderr>", ""),
+                ("<bash-stdout>never ends", "never ends"),
+                ("<bash-stdout>a <lerim-memories>x</lerim-memories> b</bash-stdout>", "a  b"),
+            )
+        ),
+        ([prompt("".join(PRINTED))], [shell("ls", "ok", "a.py")]),
+        ([prompt([text(one) for one in PRINTED])], [shell("ls", "ok", "a.py")]),
+        ([prompt("Go"), LATE], [("prompt", "Go", [])]),
+        (
+            [prompt("<bash-input>first</bash-input>"), RUN, LATE],
+            [shell("first", "pending", ""), shell("ls", "ok", "late")],
+        ),
     ],
 )
-def test_what_a_persons_own_command_printed_is_its_result_and_not_their_words(tmp_path, printed, output):
-    expected = [("shell", "pytest -q", [("ok", output)]), ("prompt", "Now fix it", [])]
-    command = prompt("<bash-input>pytest -q</bash-input>")
-    assert own(tmp_path, command, prompt(printed), prompt("Now fix it")) == expected
-
-
-def test_a_command_and_what_it_printed_may_stand_in_one_record(tmp_path):
-    said = ["<bash-input>ls</bash-input>", "<bash-stdout>a.py</bash-stdout>"]
-    for content in ("".join(said), [text(one) for one in said]):
-        assert own(tmp_path, prompt(content)) == [("shell", "ls", [("ok", "a.py")])]
-
-
-def test_output_goes_to_the_last_command_that_waits_and_to_nothing_else(tmp_path):
-    late = prompt("<bash-stdout>too late</bash-stdout>")
-    assert own(tmp_path, prompt("Go"), late) == [("prompt", "Go", [])]
-    two = [prompt(f"<bash-input>{name}</bash-input>") for name in ("first", "second")]
-    assert own(tmp_path, *two, late) == [
-        ("shell", "first", [("pending", "")]),
-        ("shell", "second", [("ok", "too late")]),
-    ]
-
-
-def test_the_agents_own_memories_are_cut_out_of_what_a_command_printed(tmp_path):
-    said = prompt("<bash-stdout>a <lerim-memories>x</lerim-memories> b</bash-stdout>")
-    assert own(tmp_path, prompt("<bash-input>cat x</bash-input>"), said)[0][2] == [("ok", "a  b")]
+def test_what_a_persons_own_command_printed_is_the_result_of_the_last_one_that_waits(tmp_path, records, expected):
+    turns, _ = read(tmp_path, *records)
+    found = [(turn.kind, turn.text, [(call.status, call.output) for call in turn.tool_calls]) for turn in turns]
+    assert found == expected
