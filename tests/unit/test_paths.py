@@ -90,7 +90,7 @@ def test_a_relative_folder_of_an_agent_counts_as_not_set_and_is_told(
 
 WINDOWS = {"USERPROFILE": "C:\\Users\\me", "APPDATA": "C:\\Users\\me\\AppData\\Roaming"}
 ROAMING = "C:\\Users\\me\\AppData\\Roaming"
-EDITORS = [
+STORES = [
     (paths.cursor_roots, "linux", {"HOME": "/me"}, ["/me/.config/Cursor/User", "/me/.cursor"]),
     (paths.cursor_roots, "linux", {"HOME": "/me", "XDG_CONFIG_HOME": "/c"}, ["/c/Cursor/User", "/me/.cursor"]),
     (paths.cursor_roots, "darwin", {"HOME": "/me"}, ["/me/Library/Application Support/Cursor/User", "/me/.cursor"]),
@@ -98,10 +98,16 @@ EDITORS = [
     (paths.copilot_roots, "linux", {"HOME": "/me"}, ["/me/.config/Code - Insiders/User", "/me/.config/VSCodium/User"]),
     (paths.copilot_roots, "darwin", {"HOME": "/me"}, ["/me/Library/Application Support/Code/User"]),
     (paths.copilot_roots, "win32", WINDOWS, [f"{ROAMING}\\Code\\User"]),
+    (paths.codex_roots, "linux", {"HOME": "/me"}, ["/me/.codex"]),
+    (paths.codex_roots, "win32", WINDOWS, ["C:\\Users\\me\\.codex"]),
+    (paths.codex_roots, "linux", {"HOME": "/me", "CODEX_HOME": "/data/codex"}, ["/data/codex"]),
+    (paths.gemini_roots, "linux", {"HOME": "/me"}, ["/me/.gemini"]),
+    (paths.gemini_roots, "win32", WINDOWS, ["C:\\Users\\me\\.gemini"]),
+    (paths.gemini_roots, "darwin", {"HOME": "/me", "GEMINI_CLI_HOME": "/data"}, ["/data/.gemini"]),
 ]
 
 
-@pytest.mark.parametrize(("find_roots", "platform", "environ", "folders"), EDITORS)
-def test_the_folders_of_editors_are_looked_for_on_every_system(find_roots, platform, environ, folders) -> None:
+@pytest.mark.parametrize(("find_roots", "platform", "environ", "folders"), STORES)
+def test_the_folders_of_agents_are_looked_for_on_every_system(find_roots, platform, environ, folders) -> None:
     places = [str(root) for root in find_roots(environ, platform)]
     assert [one for one in places if one in folders] == folders

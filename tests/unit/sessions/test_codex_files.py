@@ -7,12 +7,11 @@ import itertools
 import json
 import time
 from io import BufferedReader
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 
 import pytest
 
 import codex_lines as lines
-from lerim import paths
 from lerim.errors import TranscriptError
 from lerim.sessions.readers.codex import store
 from lerim.sessions.readers.engine.compressed import (
@@ -36,18 +35,6 @@ def put(path: Path, data: bytes = SPOKEN) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     return path
-
-
-@pytest.mark.parametrize(
-    ("environ", "platform", "root"),
-    [
-        ({"HOME": "/home/ana"}, "linux", PurePosixPath("/home/ana/.codex")),
-        ({"USERPROFILE": r"C:\Users\ana"}, "win32", PureWindowsPath(r"C:\Users\ana\.codex")),
-        ({"HOME": "/home/ana", "CODEX_HOME": "/data/codex"}, "linux", PurePosixPath("/data/codex")),
-    ],
-)
-def test_the_store_is_where_codex_keeps_it_on_every_system(environ, platform, root):
-    assert paths.codex_roots(environ, platform) == (root,)
 
 
 def test_rollouts_are_found_in_dated_folders_and_in_the_archive_and_of_a_packed_copy_only_the_original(tmp_path):

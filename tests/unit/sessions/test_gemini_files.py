@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import PurePosixPath, PureWindowsPath
 
 import pytest
 
@@ -12,17 +11,10 @@ import gemini_files as files
 from catalog_dump import ByName, listed
 from gemini_files import FOLDER, call, prompt, reply
 from lerim.errors import TranscriptError, UnfinishedError
-from lerim.paths import Home, gemini_roots
+from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.discovery import DiscoveredStores, compare_stamps
 from lerim.sessions.readers.gemini_family import open_session, probe_folder, scan_root
-
-
-def test_the_store_lies_in_the_home_or_where_the_environment_says():
-    assert gemini_roots({"HOME": "/home/ana"}, "linux") == (PurePosixPath("/home/ana/.gemini"),)
-    assert gemini_roots({"USERPROFILE": r"C:\Users\ana"}, "win32") == (PureWindowsPath(r"C:\Users\ana\.gemini"),)
-    moved = {"HOME": "/Users/ana", "GEMINI_CLI_HOME": "/data"}
-    assert gemini_roots(moved, "darwin") == (PurePosixPath("/data/.gemini"),)
 
 
 @pytest.mark.parametrize(
