@@ -50,7 +50,6 @@ from .session_files import stat_regular_file as stat_regular_file
 from .tally import NAME_LIMIT as NAME_LIMIT
 from .tally import RecentIds as RecentIds
 from .tally import TranscriptTally as TranscriptTally
-from .tally import append_name as append_name
 from .tally import hash_text as hash_text
 from .tool_calls import ToolTable as ToolTable
 from .tool_calls import add_patch as add_patch
