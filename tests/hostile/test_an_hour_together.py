@@ -74,7 +74,7 @@ async def test_an_hour_of_a_server_an_editor_and_a_terminal_loses_and_doubles_no
             if chance.random() < 0.3:
                 acts.append(sync_in_terminal(desk))
             if chance.random() < 0.3:
-                acts.append(editor.ask(core.SYNC, {"root": editor.root, "explicit": True}))
+                acts.append(editor.ask(core.SYNC, {"root": editor.root}))
             if chance.random() < 0.3:
                 acts.append(accept_one(editor, desk))
             outcomes = await asyncio.wait_for(asyncio.gather(*acts, return_exceptions=True), HANG)

@@ -89,7 +89,7 @@ async def test_a_sync_cancelled_by_the_editor_in_the_middle_of_a_long_transcript
 ) -> None:
     count = long_session(desk, MEGABYTES)
     editor = await window()
-    params = {"root": editor.root, "explicit": True}
+    params = {"root": editor.root}
     waiting = asyncio.ensure_future(editor.client.protocol.send_request_async(core.SYNC, params, msg_id="sync"))
     await editor.until(lambda: read(desk))
     editor.client.cancel_request(types.CancelParams(id="sync"))

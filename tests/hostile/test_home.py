@@ -197,7 +197,7 @@ async def test_a_folder_added_later_that_holds_the_home_is_told_and_not_read(
         editor.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
         await editor.until(lambda: editor.client.messages)
         assert "is inside the repository" in editor.client.messages[0].message
-        refused = await editor.refused(core.SYNC, {"root": clone.as_uri(), "explicit": True})
+        refused = await editor.refused(core.SYNC, {"root": clone.as_uri()})
         assert refused.data["kind"] == "project"
     assert tree(clone) == before
 

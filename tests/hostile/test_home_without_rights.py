@@ -31,7 +31,7 @@ COMMANDS = (
     ("queue", "list"),
 )
 REQUESTS: tuple[tuple[str, dict[str, object]], ...] = (
-    (core.SYNC, {"explicit": True}),
+    (core.SYNC, {}),
     (core.REVIEW_LIST, {}),
     (core.REVIEW_ACT, {"id": "20260801-none", "action": "accept", "quotes": "shared"}),
     (core.REVIEW_UNDO, {}),

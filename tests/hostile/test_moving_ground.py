@@ -43,7 +43,7 @@ async def test_a_removed_worktree_takes_no_candidate_with_it_and_is_not_made_aga
     git(desk.repo, "worktree", "add", "-q", str(worktree))
     desk.session("s1", *correction(desk), cwd=worktree)
     editor = await window(worktree)
-    report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
+    report = await editor.ask(core.SYNC, {"root": editor.root})
     (view,) = report.candidates
     git(desk.repo, "worktree", "remove", "--force", str(worktree))
     wanted = {"root": editor.root, "id": view.id, "action": "accept", "quotes": "shared"}
@@ -79,7 +79,7 @@ async def test_a_branch_switch_under_the_open_sidecar_leaves_candidates_to_be_ac
     app = editor.open("src/app.py")
     assert await editor.hover(app, 0, 5)
     desk.session("s1", *correction(desk))
-    await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
+    await editor.ask(core.SYNC, {"root": editor.root})
 
     git(desk.repo, "switch", "-q", "main")
     editor.changed(known)

@@ -67,9 +67,9 @@ async def test_a_file_belongs_to_the_innermost_repository_of_a_window_of_many(
     assert await editor.hover(opened_in(editor, plain, "app.py"), 0, 5) is None
 
     desk.session("s1", *correction(desk), cwd=inner)
-    report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
+    report = await editor.ask(core.SYNC, {"root": editor.root})
     assert report.candidates == []
-    report = await editor.ask(core.SYNC, {"root": inner.as_uri(), "explicit": True})
+    report = await editor.ask(core.SYNC, {"root": inner.as_uri()})
     (view,) = report.candidates
     wanted = {"root": inner.as_uri(), "id": view.id, "action": "accept", "quotes": "shared"}
     outer = {**wanted, "root": editor.root}
@@ -78,9 +78,7 @@ async def test_a_file_belongs_to_the_innermost_repository_of_a_window_of_many(
     assert sorted(titles_at(desk, inner)) == sorted(["Inner", view.title])
     assert titles_at(desk, desk.repo) == ["Outer"]
     for method in (core.SYNC, core.REVIEW_LIST):
-        error = await editor.refused(
-            method, {"root": plain.as_uri(), "explicit": True} if method == core.SYNC else {"root": plain.as_uri()}
-        )
+        error = await editor.refused(method, {"root": plain.as_uri()})
         assert error.data["kind"] == "project"
         assert "git init" in error.message
     assert list(plain.iterdir()) == [plain / "app.py"]
@@ -98,7 +96,7 @@ async def test_a_submodule_is_a_project_of_its_own(desk: Desk, git: Git, window:
     assert "Of the app" in (await editor.hover(opened_in(editor, desk.repo), 0, 5) or "")
     desk.session("s1", *correction(desk), cwd=module)
     assert desk.sync().candidates == []
-    report = await editor.ask(core.SYNC, {"root": module.as_uri(), "explicit": True})
+    report = await editor.ask(core.SYNC, {"root": module.as_uri()})
     assert len(report.candidates) == 1
     assert list((module / ".lerim" / "review").glob("*.md"))
     assert not (desk.repo / ".lerim" / "review").exists()
@@ -115,7 +113,7 @@ async def test_worktrees_of_a_bare_repository_keep_candidates_in_the_home(
     desk.session("s1", *correction(desk), cwd=tree_one)
     before = tree(bare)
     editor = await window(tree_one)
-    (view,) = (await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})).candidates
+    (view,) = (await editor.ask(core.SYNC, {"root": editor.root})).candidates
     assert str(desk.home.root) in view.path
     wanted = {"root": editor.root, "id": view.id, "action": "accept", "quotes": "shared"}
     result = await editor.ask(core.REVIEW_ACT, wanted)
@@ -156,7 +154,7 @@ async def test_without_a_repository_every_question_is_answered_or_politely_refus
     assert await editor.lenses(app) == []
     assert (await editor.ask(core.MEMORY_FOR_FILE, {"uri": app})).memories == []
     assert (await editor.ask(core.MEMORY_SEARCH, {"root": None, "query": "x", "limit": 5})).memories == []
-    assert (await editor.refused(core.SYNC, {"root": editor.root, "explicit": True})).data["kind"] == "project"
+    assert (await editor.refused(core.SYNC, {"root": editor.root})).data["kind"] == "project"
     for arguments in (("sync",), ("memory", "list")):
         done = terminal(*arguments, "--json", cwd=plain)
         assert (done.returncode, json.loads(done.stdout)["error"]["code"]) == (1, "project"), done.stderr

@@ -69,7 +69,7 @@ async def test_a_sidecar_killed_at_any_instant_of_a_sync_leaves_no_job_and_the_n
     for _ in range(KILLS):
         async with opened(repo) as editor:
             await editor.start()
-            asked = asyncio.ensure_future(editor.ask(core.SYNC, {"root": editor.root, "explicit": True}))
+            asked = asyncio.ensure_future(editor.ask(core.SYNC, {"root": editor.root}))
             await editor.until(lambda: psutil.Process(pid_of(editor)).children())
             await asyncio.sleep(chance.uniform(0, 0.3))  # the instant, not a wait for something
             os.kill(pid_of(editor), signal.SIGKILL)
@@ -80,7 +80,7 @@ async def test_a_sidecar_killed_at_any_instant_of_a_sync_leaves_no_job_and_the_n
             editor.client.capabilities = None
     async with opened(repo) as editor:
         await editor.start()
-        report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
+        report = await editor.ask(core.SYNC, {"root": editor.root})
         assert (report.state, report.problems) == ("done", [])
         listed = await editor.ask(core.REVIEW_LIST, {"root": editor.root})
         assert listed.problems == []
@@ -94,7 +94,7 @@ async def test_two_windows_and_a_terminal_that_sync_at_once_do_the_work_once_and
     rules(desk, 3)
     windows = [await window(process=True), await window()]
     terminal = in_terminal(desk, "sync")
-    asked = [editor.ask(core.SYNC, {"root": editor.root, "explicit": True}) for editor in windows]
+    asked = [editor.ask(core.SYNC, {"root": editor.root}) for editor in windows]
     reports = await asyncio.gather(*asked)
     out, _ = await asyncio.to_thread(terminal.communicate, timeout=HANG)
     answer = json.loads(out)

@@ -65,7 +65,7 @@ async def test_a_read_only_repository_is_read_and_accepting_in_it_fails_in_words
         with pytest.raises(JsonRpcException, match="Permission denied"):
             await editor.ask(core.REVIEW_ACT, {**wanted, "action": action})
         assert [one.id for one in (await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates] == [view.id]
-    assert (await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})).state == "done"
+    assert (await editor.ask(core.SYNC, {"root": editor.root})).state == "done"
     assert tree(desk.repo) == before
     close(desk.repo, mode=0o755)
     assert (await editor.ask(core.REVIEW_ACT, wanted)).ok
@@ -103,7 +103,7 @@ async def test_with_a_read_only_home_hovers_work_and_a_sync_says_what_it_needs(
     editor = await window(through=without_rights())
     assert "Keep load small" in (await editor.hover(editor.open("src/app.py"), 0, 5) or "")
     with pytest.raises(JsonRpcException, match="writable"):
-        await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
+        await editor.ask(core.SYNC, {"root": editor.root})
     for arguments in (("sync",), ("review", "list"), ("review", "undo")):
         with bound():
             done = terminal(*arguments, "--json")
@@ -125,7 +125,7 @@ async def test_a_home_that_cannot_be_made_is_told_and_hovers_work(
     editor = await window()
     assert "Keep load small" in (await editor.hover(editor.open("src/app.py"), 0, 5) or "")
     with pytest.raises(JsonRpcException, match="LERIM_HOME"):
-        await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
+        await editor.ask(core.SYNC, {"root": editor.root})
     for arguments in (("review", "list"), ("memory", "search", "load")):
         done = terminal(*arguments, "--json")
         json.loads(done.stdout)
@@ -167,7 +167,7 @@ async def test_a_repository_on_a_read_only_mount_is_read_and_what_cannot_be_writ
     editor = await window()
     assert "Keep load small" in (await editor.hover(editor.open("src/app.py"), 0, 5) or "")
     root = {"root": editor.root}
-    report = await editor.ask(core.SYNC, {**root, "explicit": True})
+    report = await editor.ask(core.SYNC, root)
     assert report.state == "partial" and "Read-only file system" in str(report.problems)
     [candidate] = (await editor.ask(core.REVIEW_LIST, root)).candidates
     [row] = (await editor.ask(core.MEMORY_SEARCH, {**root, "query": "load"})).memories
@@ -193,5 +193,5 @@ async def test_a_repository_on_a_read_only_mount_is_read_and_what_cannot_be_writ
         assert "unexpected" not in done.stdout + done.stderr and "Traceback" not in done.stderr, done
     assert tree(desk.repo) == before
     mounted()
-    assert len((await editor.ask(core.SYNC, {**root, "explicit": True})).candidates) == 1
+    assert len((await editor.ask(core.SYNC, root)).candidates) == 1
     assert queue.accept_candidate(desk.place, view.id, quotes="shared").ok

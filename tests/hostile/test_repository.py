@@ -84,7 +84,7 @@ async def survives(
     shown = await editor.hover(app, 0, 5)
     assert all(title in (shown or "") for title in memories)
     assert bool(await editor.lenses(app)) == bool(memories)
-    report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
+    report = await editor.ask(core.SYNC, {"root": editor.root})
     assert len(report.candidates) == 1, report
     for view in report.candidates:
         wanted = {"root": editor.root, "id": view.id, "action": "accept", "quotes": "shared"}
@@ -163,7 +163,7 @@ async def test_many_thousand_files_are_taken_in_within_bounds(desk: Desk, window
     desk.session("s1", *correction(desk))
     editor = await window(process=True)
     assert "Keep load small" in (await editor.hover(editor.open("src/app.py"), 0, 5) or "")
-    report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
+    report = await editor.ask(core.SYNC, {"root": editor.root})
     assert len(report.candidates) == 1
     assert len(report.problems) < 1000
     found = await editor.ask(core.MEMORY_SEARCH, {"root": editor.root, "query": "load", "limit": 5})
@@ -289,7 +289,7 @@ async def test_in_restricted_mode_a_hostile_repository_is_read_and_nothing_is_wr
     assert shown.startswith("*From the repository, which you have not marked as trusted*")
     assert "](command:evil" not in shown
     for method, params in (
-        (core.SYNC, {"root": editor.root, "explicit": True}),
+        (core.SYNC, {"root": editor.root}),
         (core.REVIEW_LIST, {"root": editor.root}),
         (core.REVIEW_ACT, {"root": editor.root, "id": "20260801-forged", "action": "accept"}),
         (core.TURN, {"root": None, "session": "s", "turn": "0" * 12}),
