@@ -7,6 +7,7 @@ from lerim.extraction.facts import (
     extract_from_tool_result,
     extract_from_turn,
     extract_with_llm,
+    find_artifacts,
     qualifies_for_llm_extraction,
 )
 from lerim.sessions import RELATIONS, Fact, ToolCall, encode_facts
@@ -106,3 +107,7 @@ def test_any_text_gives_short_facts_of_known_relations(text: str, output: str, k
     assert all(one.relation in RELATIONS and 0 <= one.confidence <= 1 for one in facts)
     assert all(len(one.value) <= 200 for one in facts if one.relation not in ("read", "wrote", "mentions"))
     encode_facts(facts)
+
+
+def test_a_name_with_a_dot_is_a_symbol_in_a_text_without_capitals() -> None:
+    assert find_artifacts("it uses os.path here") == ("os.path",)
