@@ -49,9 +49,10 @@ def test_a_failure_of_one_pass_is_mended_in_the_next() -> None:
 
 
 def test_the_same_rule_in_a_later_pass_is_the_same_claim_with_the_new_quote() -> None:
-    [first], [second] = passes(RULE, (you("Please always use uv, never pip!"), agent("Ok.")))
+    again = ("Please always use uv, never pip!", "ok, always use uv, never pip")
+    [first], [second] = passes(RULE, [turn for said in again for turn in (you(said), agent("Ok."))])
     assert (second.title, second.body) == (first.title, first.body)
-    assert second.evidence[0].quote == "Please always use uv, never pip!"
+    assert tuple(item.quote for item in second.evidence) == again
     assert second.turn != first.turn
 
 
