@@ -13,6 +13,7 @@ import { AskPanel } from "./views/ask/host";
 import { followMovedMemories } from "./editor/movedmemories";
 import * as protocol from "./protocol";
 import { JournalDocuments } from "./commands/journal";
+import { JournalLinks } from "./commands/journallinks";
 import { BenefitPanel } from "./views/benefit/host";
 import { CandidateComments } from "./views/comments/host";
 import { MemoriesView } from "./views/memories/host";
@@ -37,6 +38,7 @@ export function activate(extension: vscode.ExtensionContext): void {
   const ask = new AskPanel(owner, turns);
   const benefit = new BenefitPanel(owner);
   const journal = new JournalDocuments(owner);
+  const journalLinks = new JournalLinks(owner, turns, journal);
   const merging = new ConflictMerger(owner);
   extension.subscriptions.push(
     owner,
@@ -50,6 +52,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     ask,
     benefit,
     journal,
+    journalLinks,
     merging,
     new ModelWatch(owner),
     registerTools(owner),

@@ -13,11 +13,11 @@ export async function askQuestions(run, person, model) {
     await frame.locator(".question").fill("Where is the cache kept, in Redis or in SQLite?");
     await screen.page.keyboard.press("Enter");
     await until("the passages are shown", async () => (await frame.locator(".passage").count()) > 0);
-    assert.match(await frame.locator(".sources h3").innerText(), /word for word/);
+    assert.match(await frame.locator(".sources h3").innerText(), /What your memories and sessions say/);
     assert.match(await frame.locator(".passage").first().innerText(), /SQLite/);
     assert.deepEqual(await barriersInThemes(person, frame, "passages"), []);
     const turn = frame.locator(".passage", { hasText: "session “" }).first();
-    await turn.locator(".citation").click();
+    await turn.locator("blockquote").click();
     await until("the transcript is shown at the turn", async () => (await screen.turnText()).includes("in SQLite, not in Redis"));
   });
 
@@ -36,7 +36,7 @@ export async function askQuestions(run, person, model) {
     assert.match(await frame.locator(".sentences").innerText(), /kept in SQLite\. \d+\s+Prices in src\/cart\.py are integer cents\. \d+/);
     assert.equal(await frame.locator("#ask a, #ask script, #ask img").count(), 0);
     await screen.shot("answer");
-    await frame.locator(".sentence .citation").first().click();
+    await frame.locator(".source-row .source-title").first().click();
     await until("the memory is shown", async () => /^title: Keep the cache in src\/cache\.py in SQLite/m.test(await screen.editorText()));
   });
 

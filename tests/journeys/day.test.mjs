@@ -193,7 +193,7 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     assert.match(text, /decision|preference/);
     assert.match(text, /confidence \d+ ?%/);
     assert.match(text, /“Always use the private contextKey type of context\.go for context values, never string keys”/);
-    assert.match(text, /\(a person\)/);
+    assert.match(text, /\(you\)/);
     await screen.shot("hover");
     await screen.hoverLink("Open transcript");
     await until("the transcript is shown at the turn", async () => (await screen.turnText()).includes("Always use the private contextKey type"));
@@ -276,8 +276,18 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     await screen.page.getByRole("button", { name: "Previous Day in Journal" }).click();
     await shows(/^Journal of 6 May 2026[^]*From now on run mise run lint/i);
     await screen.shot("journal-before");
+    const link = (kind) => until(`the journal links to a ${kind}`, async () => {
+      for (const frame of screen.page.frames()) if ((await frame.locator(`.markdown-body a[data-href^="${kind}/"]`).count()) > 0) return frame.locator(`.markdown-body a[data-href^="${kind}/"]`).first();
+      return undefined;
+    });
+    await (await link("turn")).click();
+    await until("the turn is shown", async () => /From now on run mise run lint/i.test(await screen.turnText()));
+    await screen.shot("journal-turn");
+    await screen.page.locator(".tab", { hasText: "Journal of 6 May 2026" }).click();
     await screen.page.getByRole("button", { name: "Next Day in Journal" }).click();
     await shows(new RegExp(`^Journal of ${today}`));
+    await (await link("commit")).click();
+    await until("the commit is shown", async () => /\.diff/.test(await screen.page.locator(".tab.active").innerText()) && /diff --git/.test(await screen.editorText()));
   });
 
   await run("Cancel in the notification ends a sync, its job is gone, and the next one carries on", async () => {

@@ -49,7 +49,7 @@ async def test_a_day_is_told_with_the_days_before_and_after_it(editor: Editor, d
     await editor.start()
     page = await editor.ask(core.JOURNAL, {"root": editor.root, "day": "2026-03-02"})
     assert (page.day, page.title, page.previous, page.next) == ("2026-03-02", "Journal of 2 Mar 2026", "", "2026-03-05")
-    assert "- Committed “Add notes”, which changed `notes.txt`. [1]" in page.markdown
+    assert "- Committed “Add notes”, which changed `notes.txt`. [[1]](commit/" in page.markdown
     today = await editor.ask(core.JOURNAL, {"root": editor.root})
     assert today.day > "2026-03-05"
     with pytest.raises(JsonRpcException, match="'soon' is not a day"):

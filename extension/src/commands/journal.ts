@@ -19,6 +19,8 @@ export class JournalDocuments implements vscode.TextDocumentContentProvider, vsc
   readonly onDidChange = this.#changed.event;
   /** The pages that were opened, by URI. */
   readonly #pages = new Map<string, protocol.JournalPage>();
+  /** The root of the page that was shown last. */
+  lastRoot: vscode.Uri | undefined;
   readonly #provider = vscode.workspace.registerTextDocumentContentProvider(scheme, this);
 
   constructor(private readonly context: Pick<Context, "request">) {}
@@ -39,13 +41,16 @@ export class JournalDocuments implements vscode.TextDocumentContentProvider, vsc
       void vscode.window.showInformationMessage(step === "next" ? "There is no later day in the journal." : "There is no earlier day in the journal.");
       return;
     }
+    const left = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter(({ input }) => uriOf(input)?.toString() === uri.toString());
     await this.#open({ root: place.root, day: page[step] });
+    await vscode.window.tabGroups.close(left, true);
   }
 
   /** Called by VS Code, also for a tab restored from an earlier session. */
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     const place = placeOf(uri);
     if (place === undefined) return "";
+    this.lastRoot = vscode.Uri.parse(place.root);
     const page = this.#pages.get(uri.toString()) ?? (await this.context.request(protocol.journal, place));
     this.#pages.set(uri.toString(), page);
     return page.markdown;
@@ -61,14 +66,19 @@ export class JournalDocuments implements vscode.TextDocumentContentProvider, vsc
     const page = await vscode.window.withProgress(progress, () => Promise.resolve(this.context.request(protocol.journal, place)));
     const uri = vscode.Uri.from({ scheme, path: `/${page.title}.md`, query: JSON.stringify({ root: place.root, day: page.day }) });
     this.#pages.set(uri.toString(), page);
+    this.lastRoot = vscode.Uri.parse(place.root);
     this.#changed.fire(uri); // today's document may be open with an earlier text
-    await vscode.commands.executeCommand("vscode.openWith", uri, markdownPreview, { preview: true });
+    await vscode.commands.executeCommand("vscode.openWith", uri, markdownPreview, { preview: false }); // a link must not replace it
   }
 }
 
 /** The document of the active tab, in whichever editor it is shown. */
 function activeUri(): vscode.Uri | undefined {
-  const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+  return uriOf(vscode.window.tabGroups.activeTabGroup.activeTab?.input);
+}
+
+/** The document of a tab. */
+function uriOf(input: unknown): vscode.Uri | undefined {
   return typeof input === "object" && input !== null && "uri" in input && input.uri instanceof vscode.Uri ? input.uri : undefined;
 }
 

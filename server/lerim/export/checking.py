@@ -19,7 +19,7 @@ from lerim.export.managed_block import DamagedMarkers, find_block
 from lerim.export.plan import ExportPlan, plan_export
 from lerim.export.project_files import ProjectFiles, read_project_files
 from lerim.export.rule_files import find_rule_format, parse_rule_file
-from lerim.export.rule_lines import make_mark, parse_line, render_line
+from lerim.export.rule_lines import make_mark, parse_line, render_lines
 from lerim.export.start_files import find_agents
 from lerim.memory import Drift, DriftChecker, MemoryRecord, Store, subject_of, tells_to_act
 from lerim.paths import Home
@@ -76,7 +76,7 @@ def _compare(
         if find_text_reason(record) is not None or state in ("drifted", "gone"):
             continue
         is_uncertain = state == "unknown" or tells_to_act(record)
-        if render_line(record) in lines:
+        if not render_lines(record).isdisjoint(lines):
             present.append(RuleMemory(record))
             uncertain_present += is_uncertain
         elif is_uncertain:
@@ -125,7 +125,7 @@ def _describe_faults(
             continue
         if record is None:
             faults.append(f"{place}: this memory is no longer active.")
-        elif render_line(record) != line:
+        elif line not in render_lines(record):
             faults.append(f"{place}: {record.id} says something else now.")
         elif record.id in drifts and drifts[record.id].state in ("drifted", "gone"):
             faults.append(f"{place}: the code that {record.id} is about has changed ({drifts[record.id].detail}).")

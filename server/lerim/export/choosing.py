@@ -6,7 +6,7 @@ Freshness and approval are decided before (`lerim.memory.AgentMemories`); here i
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from lerim.export.rule_lines import render_line
@@ -40,16 +40,17 @@ _REPEAT_STEPS = ((3, 2.0), (1, 1.5))
 
 @dataclass(frozen=True, slots=True)
 class RuleMemory:
-    """A memory that may be written to an agent's file, how often it was used, and what became of it where agents were
-    given it."""
+    """A memory that may be written to an agent's file, how often it was used, what became of it where agents were given
+    it, and whether its line has its reason."""
 
     record: MemoryRecord
     uses: int = 0
     outcomes: ServedOutcomes = NO_OUTCOMES
+    with_reason: bool = False
 
     @property
     def line(self) -> str:
-        return render_line(self.record)
+        return render_line(self.record, with_reason=self.with_reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +86,29 @@ def find_text_reason(record: MemoryRecord) -> LeftOutReason | None:
 
 def fit_memories(memories: Iterable[RuleMemory], frame: Sequence[str]) -> tuple[list[RuleMemory], list[LeftOutMemory]]:
     """Returns the memories that fit into one file beside the lines of its `frame`, those worth most first, and the
-    others."""
+    others. Where room is left, their lines get the reasons, in the same order: no reason displaces a memory."""
     room_lines = MAX_LINES - len(frame)
     room_bytes = MAX_BYTES - sum(len(line.encode()) + 1 for line in frame)
     fitting: list[RuleMemory] = []
     left_out: list[LeftOutMemory] = []
     for memory in sorted(memories, key=lambda one: (-estimate_worth(one), one.record.id)):
-        size = len(memory.line.encode("utf-8", "replace")) + 1
+        size = _line_size(memory)
         if len(fitting) < room_lines and size <= room_bytes:
             fitting.append(memory)
             room_bytes -= size
         else:
             left_out.append(leave_out(memory, "no-room"))
+    for number, memory in enumerate(fitting):
+        explained = replace(memory, with_reason=True)
+        more = _line_size(explained) - _line_size(memory)
+        if more <= room_bytes:
+            fitting[number] = explained
+            room_bytes -= more
     return fitting, left_out
+
+
+def _line_size(memory: RuleMemory) -> int:
+    return len(memory.line.encode("utf-8", "replace")) + 1
 
 
 def leave_out(memory: RuleMemory, reason: LeftOutReason) -> LeftOutMemory:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from lerim.export.managed_block import BLOCK_HEAD
 from lerim.export.plan import HandEditedFile
-from lerim.export.rule_lines import find_new_title, make_mark, parse_line, render_line
+from lerim.export.rule_lines import find_new_words, make_mark, parse_line, render_lines
 from lerim.memory import Evidence, MemoryRecord, StoredMemory
 from lerim.review import FileClaim
 
@@ -19,12 +19,13 @@ MAX_QUOTE_CHARS = 200
 @dataclass(frozen=True, slots=True)
 class EditedLine:
     """A line that a person changed or added. `memory` is the memory that it was, None for a line of their own; `title`
-    is what it says now."""
+    is what it says now, and `reason` the new reason, "" if it still has the memory's."""
 
     path: str
     number: int
     title: str
     memory: StoredMemory | None = None
+    reason: str = ""
 
 
 def find_edited_lines(file: HandEditedFile, memories: Iterable[StoredMemory]) -> list[EditedLine]:
@@ -32,7 +33,7 @@ def find_edited_lines(file: HandEditedFile, memories: Iterable[StoredMemory]) ->
     by_mark: dict[str, StoredMemory] = {}
     for stored in memories:
         by_mark.setdefault(make_mark(stored.record.id), stored)
-    own = {render_line(stored.record) for stored in by_mark.values()} | set(BLOCK_HEAD)
+    own = {line for stored in by_mark.values() for line in render_lines(stored.record)} | set(BLOCK_HEAD)
     found: list[EditedLine] = []
     for number, line in enumerate(file.lines, file.first_line):
         text = line.strip()
@@ -41,9 +42,9 @@ def find_edited_lines(file: HandEditedFile, memories: Iterable[StoredMemory]) ->
         parsed = parse_line(text)
         memory = by_mark.get(parsed.mark) if parsed is not None else None
         if memory is not None and memory.status == "active":
-            title = find_new_title(memory.record, text)
-            if title is not None:
-                found.append(EditedLine(file.path, number, title, memory))
+            words = find_new_words(memory.record, text)
+            if words is not None:
+                found.append(EditedLine(file.path, number, words[0], memory, words[1]))
         else:
             title = parsed.title if parsed is not None else text.lstrip("-*+ ")
             found += [EditedLine(file.path, number, title)] if title else []
@@ -61,6 +62,13 @@ def make_claim(line: EditedLine, now: datetime) -> FileClaim:
         return FileClaim(new)
     old = line.memory.record
     changed = replace(
-        old, title=line.title, created=now, updated=now, source=f"file:{place}", evidence=evidence, verified=""
+        old,
+        title=line.title,
+        body=line.reason or old.body,
+        created=now,
+        updated=now,
+        source=f"file:{place}",
+        evidence=evidence,
+        verified="",
     )
     return FileClaim(changed, line.memory)

@@ -83,7 +83,7 @@ def plan_export(memories: Iterable[RuleMemory], found: ProjectFiles, used: froze
     for area, members in groups.items():
         fitting = fit_rule_file(area, members)
         written += [one.record.id for one in fitting]
-        left_out += [leave_out(one, "no-room") for one in members if one not in fitting]
+        left_out += [leave_out(one, "no-room") for one in members if one.record.id not in written]
         for format in formats:
             rule_texts[make_rule_path(format, names[area])] = render_rule_file(format, area, fitting)
     collected = _Collected(found)

@@ -1,7 +1,8 @@
 """One memory as one line of an agent's rules file, and the way back from such a line.
 
-A line is a fact: kind, title, day, places, and a mark of seven hex digits by which `lerim export` finds the memory
-again when a person edits the line. The id itself would cost an agent four times as many tokens.
+A line is a fact: kind, title, the reason where there is room, day, places, and a mark of seven hex digits by which
+`lerim export` finds the memory again when a person edits the line. The id itself would cost an agent four times as many
+tokens.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ import hashlib
 import re
 from dataclasses import dataclass
 
-from lerim.memory import MemoryRecord, format_time, neutral_line
+from lerim.memory import MemoryRecord, find_reason, format_time, neutral_line
 
 MARK_LENGTH = 7
-MAX_TITLE_CHARS, MAX_PLACE_CHARS, MAX_PLACES = 200, 120, 3
+MAX_TITLE_CHARS, MAX_REASON_CHARS, MAX_PLACE_CHARS, MAX_PLACES = 200, 120, 120, 3
+_BEFORE_REASON = " — "
 _LINE = re.compile(
     r"^[-*+] (?:(?P<kind>[a-z ]{1,20}): )?(?P<title>.+?)"
     r"(?: \((?P<about>\d{4}-\d\d-\d\d[^\n]*)\))? \[(?P<mark>[0-9a-f]{7})\]\s*$"
@@ -22,7 +24,7 @@ _LINE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ParsedLine:
-    """What a line says: the mark of its memory, and the title."""
+    """What a line says: the mark of its memory, and the title, with the reason that may follow it."""
 
     mark: str
     title: str
@@ -33,10 +35,18 @@ def make_mark(memory_id: str) -> str:
     return hashlib.sha256(memory_id.encode("utf-8", "replace")).hexdigest()[:MARK_LENGTH]
 
 
-def render_line(record: MemoryRecord) -> str:
-    """Returns a memory as one line: `- decision: Prices are Decimal (2026-03-02, src/money.py#Price) [1a2b3c4]`."""
+def render_line(record: MemoryRecord, *, with_reason: bool = False) -> str:
+    """Returns a memory as one line: `- decision: Prices are Decimal (2026-03-02, src/money.py#Price) [1a2b3c4]`, or
+    with the reason after the title: `Prices are Decimal — floats lost cents`."""
+    reason = _reason(record) if with_reason else ""
+    text = f"{_title(record)}{_BEFORE_REASON}{reason}" if reason else _title(record)
     kind = "open question" if record.primitive == "question" else record.kind or record.primitive
-    return f"- {kind}: {_title(record)} ({', '.join(_about(record))}) [{make_mark(record.id)}]"
+    return f"- {kind}: {text} ({', '.join(_about(record))}) [{make_mark(record.id)}]"
+
+
+def render_lines(record: MemoryRecord) -> set[str]:
+    """Returns the lines that a memory may have: without and with the reason."""
+    return {render_line(record), render_line(record, with_reason=True)}
 
 
 def parse_line(text: str) -> ParsedLine | None:
@@ -48,16 +58,27 @@ def parse_line(text: str) -> ParsedLine | None:
     return ParsedLine(found["mark"], found["title"].strip())
 
 
-def find_new_title(record: MemoryRecord, line: str) -> str | None:
-    """Returns the title that an edited line gives its memory; None if the line has the memory's own title."""
+def find_new_words(record: MemoryRecord, line: str) -> tuple[str, str] | None:
+    """Returns the title and the reason that an edited line gives its memory, the reason "" if it is still the memory's
+    own; None if the line says what the memory says."""
     parsed = parse_line(line)
-    if parsed is None or parsed.title == _title(record):
+    title, reason = _title(record), _reason(record)
+    if parsed is None or parsed.title in (title, f"{title}{_BEFORE_REASON}{reason}"):
         return None
-    return parsed.title
+    if reason and parsed.title.endswith(f"{_BEFORE_REASON}{reason}"):
+        return parsed.title.removesuffix(f"{_BEFORE_REASON}{reason}"), ""
+    if parsed.title.startswith(f"{title}{_BEFORE_REASON}"):
+        return title, parsed.title.removeprefix(f"{title}{_BEFORE_REASON}")
+    new_title, _, new_reason = parsed.title.partition(_BEFORE_REASON) if reason else (parsed.title, "", "")
+    return new_title, new_reason
 
 
 def _title(record: MemoryRecord) -> str:
     return neutral_line(record.title, MAX_TITLE_CHARS)
+
+
+def _reason(record: MemoryRecord) -> str:
+    return neutral_line(find_reason(record), MAX_REASON_CHARS)
 
 
 def _about(record: MemoryRecord) -> list[str]:

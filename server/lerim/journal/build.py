@@ -17,7 +17,7 @@ from lerim.config import load
 from lerim.errors import LerimError, Problem
 from lerim.journal.days import DaySpan, day_span, local_day
 from lerim.journal.entry import DraftSentence, JournalDay, JournalEntry, JournalPage, number_sources
-from lerim.journal.render import render_markdown
+from lerim.journal.render import link_in_editor, render_markdown
 from lerim.journal.sources import (
     DayNote,
     MemoriesOfDay,
@@ -193,7 +193,7 @@ def build_page(scope: JournalScope, day: date | None, now: datetime) -> JournalP
     return JournalPage(
         day=entry.day,
         title=entry.title,
-        markdown=extraction.address_person(render_markdown(entry)),
+        markdown=extraction.address_person(render_markdown(entry, link_in_editor, link_in_editor)),
         previous=next((one for one in days if one < entry.day), ""),
         next=next((one for one in reversed(days) if one > entry.day), ""),
         problems=[problem.message for problem in entry.problems],

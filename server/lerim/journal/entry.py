@@ -34,7 +34,7 @@ class JournalSource(msgspec.Struct, frozen=True):
     `m:<memory id>`.
 
     `title` says what it is, `time` when it was (ISO 8601, UTC). `session`, `turn` (its id) and `turn_number` are those
-    of a turn, `handle` opens a memory; fields that do not apply are "" or -1.
+    of a turn, `handle` opens a memory, and `path` is its file from `.lerim/` on; fields that do not apply are "" or -1.
     """
 
     number: int
@@ -46,6 +46,7 @@ class JournalSource(msgspec.Struct, frozen=True):
     turn: str = ""
     turn_number: int = -1
     handle: str = ""
+    path: str = ""
 
 
 class JournalSentence(msgspec.Struct, frozen=True):

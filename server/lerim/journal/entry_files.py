@@ -15,7 +15,7 @@ from typing import Literal
 from lerim import files
 from lerim.errors import MemoryError_, NotFoundError, StaleError
 from lerim.journal.entry import JournalEntry
-from lerim.journal.render import render_body
+from lerim.journal.render import link_from_entry, render_body
 from lerim.memory import MemoryRecord, record
 from lerim.paths import Home
 from lerim.project import Project
@@ -56,7 +56,7 @@ def render_entry_file(entry: JournalEntry) -> str:
         source="journal",
         confidence=1.0,
         tags=(),
-        body=render_body(entry).rstrip("\n"),
+        body=render_body(entry, link_from_entry).rstrip("\n"),
     )
     return record.render_record(header, {"digest": files.hash_text(record.render_record(header))})
 

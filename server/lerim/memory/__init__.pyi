@@ -128,6 +128,7 @@ from .serving import ServableMemory as ServableMemory
 from .serving import ServedMemory as ServedMemory
 from .serving import Serving as Serving
 from .serving import fence_items as fence_items
+from .serving import find_reason as find_reason
 from .serving import load_servings as load_servings
 from .serving import neutral_line as neutral_line
 from .serving import record_serving as record_serving

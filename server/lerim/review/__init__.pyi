@@ -6,6 +6,8 @@ from .acts import find_ending as find_ending
 from .acts import find_unmerged_problems as find_unmerged_problems
 from .acts import merge_conflict as merge_conflict
 from .approved import make_approval_test as make_approval_test
+from .as_of import AcceptedMemory as AcceptedMemory
+from .as_of import load_accepted_memories as load_accepted_memories
 from .as_of import load_memories_as_of as load_memories_as_of
 from .candidates import CandidateEdit as CandidateEdit
 from .candidates import Proposal as Proposal

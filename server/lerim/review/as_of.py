@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
 from lerim import files
 from lerim.errors import LerimError, Problem
 from lerim.memory import (
+    MemoryRecord,
     Store,
     StoredMemory,
     load_all,
@@ -31,6 +32,34 @@ from lerim.project import Project
 from lerim.review.actions import read_current_text
 from lerim.review.ledger import Action
 from lerim.review.review_paths import ReviewPaths
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedMemory:
+    """A memory as it was when it was accepted, or added `by_hand`."""
+
+    record: MemoryRecord
+    time: datetime
+    by_hand: bool
+
+
+def load_accepted_memories(paths: ReviewPaths, since: datetime, until: datetime) -> dict[str, AcceptedMemory]:
+    """Returns the memories that were last accepted or added between two moments, by id, as they were then. Raises
+    MemoryError_ if the ledger cannot be used."""
+    with paths.open_ledger_if_any() as ledger:
+        times = ledger.acceptances() if ledger is not None else {}
+        times = {name: found for name, found in times.items() if since <= found[0] < until}
+        accepted: dict[str, AcceptedMemory] = {}
+        for action in ledger.list_actions("done") if ledger is not None and times else ():
+            name, time = action.memory, datetime.fromisoformat(action.time)
+            if action.kind not in ("accept", "settle", "add") or name not in times or times[name][0] != time:
+                continue
+            for change in action.changes:
+                path = Path(change.path)
+                if change.home == "memory" and change.after is not None and path.stem == name:
+                    record = parse_record(change.after, path)
+                    accepted[name] = AcceptedMemory(record, time, by_hand=action.kind == "add")
+        return accepted
 
 
 def load_memories_as_of(project: Project, home: Home, moment: datetime) -> tuple[list[StoredMemory], list[Problem]]:

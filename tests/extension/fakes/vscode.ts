@@ -283,7 +283,7 @@ export const window = {
   onDidChangeVisibleTextEditors: editorsChanged.event,
   createStatusBarItem: () => added(shown.statusItems, new FakeStatusItem()),
   createWebviewPanel: (_viewType: string, title: string) => added(shown.panels, new FakePanel(title)),
-  registerWebviewPanelSerializer: () => new Disposable(() => undefined),
+  ...{ registerCustomEditorProvider: () => new Disposable(() => undefined), registerWebviewPanelSerializer: () => new Disposable(() => undefined) },
   createTreeView: (id: string) => added(shown.trees, new FakeTree(id)),
   showOpenDialog: (): Promise<Uri[] | undefined> => {
     const path = answers.files.shift();

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lerim.export.choosing import MAX_BYTES, MAX_LINES
+from lerim.export.choosing import MAX_BYTES, MAX_LINES, RuleMemory
+from lerim.export.rule_lines import find_new_words, parse_line, render_line, render_lines
 from lerim.memory import Evidence, ServedOutcomes
 from rules import ROOT, files, memory, plan, removal, texts_after, written
 
@@ -145,6 +146,33 @@ def test_the_most_worth_have_the_room_and_the_rest_is_counted() -> None:
     assert len(planned.written) + len(planned.left_out) == 102
     wide = plan([memory("語" * 120 + str(n)) for n in range(100)])
     assert len((texts_after(wide)["AGENTS.md"] or "").encode()) <= MAX_BYTES + 96
+
+
+def test_the_reason_follows_the_title_where_there_is_room_and_takes_the_place_of_no_memory() -> None:
+    why = "Floats lost cents, and the tax office complained. " * 4
+    explained = RuleMemory(replace(UV.record, body=f"{UV.record.title}. {why}"))
+    [line] = [one for one in (texts_after(plan([explained]))["AGENTS.md"] or "").splitlines() if "Use uv" in one]
+    assert line.startswith("- decision: Use uv, not pip — Floats lost cents, and the tax office complained.")
+    assert len(line) < 190
+    many = [RuleMemory(replace(memory(f"Rule {n} {'x' * 80}").record, body=why)) for n in range(20)]
+    bare = plan([replace(one, record=replace(one.record, body="")) for one in many])
+    full = plan(many)
+    assert set(full.written) == set(bare.written)
+    assert 0 < (texts_after(full)["AGENTS.md"] or "").count(" — Floats") < len(full.written)
+    assert full.left_out == bare.left_out
+
+
+def test_lines_with_and_without_a_reason_are_read_and_an_edit_of_either_part_is_found() -> None:
+    record = replace(UV.record, body="It is faster.")
+    for own in render_lines(record):
+        assert parse_line(own) is not None and find_new_words(record, own) is None
+    line = render_line(record, with_reason=True)
+    assert "Use uv, not pip — It is faster. (" in line
+    assert find_new_words(record, line.replace("not pip", "never pip")) == ("Use uv, never pip", "")
+    assert find_new_words(record, line.replace("faster", "locked")) == ("Use uv, not pip", "It is locked.")
+    both = line.replace("not pip", "never pip").replace("faster", "locked")
+    assert find_new_words(record, both) == ("Use uv, never pip", "It is locked.")
+    assert find_new_words(record, render_line(record).replace("not pip", "never")) == ("Use uv, never", "")
 
 
 def test_a_second_run_changes_nothing_whatever_the_order_of_the_memories() -> None:

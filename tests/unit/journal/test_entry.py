@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from pathlib import Path
 
 import msgspec
 
@@ -11,7 +12,8 @@ from desk import Desk
 from journal_days import DAY, NOW, commit, entry, exchange, memory, read, scope, texts
 from lerim.journal import build_entry, build_page, list_days, render_markdown
 from lerim.journal.entry import JournalEntry
-from lerim.review import queue
+from lerim.journal.entry_files import render_entry_file
+from lerim.review import acts, queue
 
 
 def work(desk: Desk) -> None:
@@ -76,16 +78,43 @@ def test_a_question_called_undecided_is_left_open_and_a_heading_keeps_its_questi
     assert f"- You asked: “{open_question}”" in markdown and "The user" not in markdown
 
 
-def test_a_memory_of_an_earlier_day_is_named_on_the_day_it_is_accepted(desk: Desk) -> None:
+def test_a_memory_of_an_earlier_day_is_named_on_the_day_it_is_accepted_as_what_it_was_then(desk: Desk) -> None:
     work(desk)
     read(desk)
     [candidate, *_] = queue.list_pending(desk.place)[0]
     assert queue.accept_candidate(desk.place, candidate.id, quotes="shared").ok
     [accepted] = queue.acceptance_times(desk.place).values()
     told = build_entry(scope(desk), accepted.date(), accepted + timedelta(minutes=1))
-    label = candidate.record.kind or candidate.record.primitive
-    assert f"Accepted the {label} “{candidate.record.title}”, said on 2 Mar 2026." in texts(told, "done")
+    assert candidate.record.primitive == "decision"
+    sentence = f"Accepted the decision “{candidate.record.title}”, said on 2 Mar 2026."
+    assert sentence in texts(told, "decided"), "under the same heading as on the day it was said"
+    assert candidate.record.title in "".join(texts(entry(desk), "decided"))
     assert not any(text.startswith("Accepted the") for text in texts(entry(desk)))
+    assert acts.change_kind(desk.place, candidate.record.id, "learning", "insight").ok
+    later = build_entry(scope(desk), accepted.date(), accepted + timedelta(minutes=1))
+    assert f"{sentence} It is now an insight." in texts(later, "decided")
+
+
+def test_what_a_person_adds_by_hand_is_told_although_no_session_says_it(desk: Desk) -> None:
+    added = queue.add_memory(desk.place, "question", "Which retry policy?", "")
+    [at] = queue.acceptance_times(desk.place).values()
+    told = build_entry(scope(desk), at.date(), at + timedelta(minutes=1))
+    assert texts(told, "open") == ["Added the question “Which retry policy?”."]
+    [source] = [one for one in told.sources if one.kind == "memory"]
+    link = f"(.lerim/memory/questions/{Path(added.path or '').name})"
+    assert f"- [{source.number}] memory “Which retry policy?” ([`{source.ref[2:]}`]{link})" in render_markdown(told)
+    assert link.replace(".lerim/memory/", "../../../") in render_entry_file(told)
+
+
+def test_in_the_editor_numbers_and_sources_open_the_turn_the_commit_or_the_memory(desk: Desk) -> None:
+    work(desk)
+    read(desk)
+    told = build_page(scope(desk), DAY, NOW).markdown
+    by_kind = {source.kind: source for source in entry(desk).sources}
+    turn, made = by_kind["turn"], by_kind["commit"]
+    assert f"[[{turn.number}]](turn/{turn.turn}.lerim-link)" in told and f"](turn/{turn.turn}.lerim-link)" in told
+    assert f"[`{made.ref[2:14]}`](commit/{made.ref[2:]}.lerim-link)" in told
+    assert "lerim-link" not in render_markdown(entry(desk))
 
 
 def test_the_same_input_gives_the_same_bytes_and_an_entry_never_sees_the_future(desk: Desk) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 
 from lerim.errors import Problem
 from lerim.journal.entry import DraftSentence, JournalSource, Section
@@ -23,7 +24,7 @@ from lerim.memory import (
 )
 from lerim.paths import Home
 from lerim.project import Project
-from lerim.review import ReviewPaths, load_memories_as_of, queue
+from lerim.review import AcceptedMemory, ReviewPaths, load_accepted_memories, load_memories_as_of
 from lerim.times import format_date
 
 SAME_CLAIM = 0.72
@@ -37,12 +38,12 @@ _SECTIONS: Mapping[str, Section] = {"decision": "decided", "learning": "learned"
 
 @dataclass(frozen=True, slots=True)
 class MemoriesOfDay:
-    """The memories that were active when a day began and when it ended. `accepted` are the ids of those that were
-    accepted on the day."""
+    """The memories that were active when a day began and when it ended. `accepted` are those that were accepted or
+    added by hand on the day, as they were then."""
 
     before: Sequence[StoredMemory]
     after: Sequence[StoredMemory]
-    accepted: Collection[str] = ()
+    accepted: Mapping[str, AcceptedMemory] = field(default_factory=dict)
 
     @property
     def added(self) -> list[StoredMemory]:
@@ -64,8 +65,7 @@ def load_memories_of_day(
     each file that cannot be read. Raises MemoryError_."""
     before, _ = load_memories_as_of(project, home, since)
     after, problems = load_memories_as_of(project, home, until)
-    times = queue.acceptances(ReviewPaths(project, home))
-    accepted = {memory for memory, (time, _) in times.items() if since <= time < until}
+    accepted = load_accepted_memories(ReviewPaths(project, home), since, until)
     return MemoriesOfDay(_select_active(before), _select_active(after), accepted), problems
 
 
@@ -83,7 +83,13 @@ def memory_source(stored: StoredMemory) -> JournalSource:
         title=title_of(stored.record),
         time=format_time(stored.record.created),
         handle=file_handle(stored.path),
+        path=_path_from_lerim(stored.path),
     )
+
+
+def _path_from_lerim(path: Path) -> str:
+    parts = path.parts
+    return "/".join(parts[-1 - parts[::-1].index(".lerim") :]) if ".lerim" in parts else ""
 
 
 def title_of(record: MemoryRecord) -> str:
@@ -93,13 +99,12 @@ def title_of(record: MemoryRecord) -> str:
 
 def describe_memories(memories: MemoriesOfDay, others: Sequence[DraftSentence]) -> Iterator[DraftSentence]:
     """Yields the sentences about what the day changed in the memories: what it added, unless one of the `others` rests
-    on the same turn, and what it ended."""
+    on the same turn, and what it ended. What the person added is told by `describe_accepted`."""
     turns = {source.turn for draft in others if draft.section != "done" for source in draft.sources if source.turn}
     for item in memories.added:
         record = item.record
-        if source_parts(record.source)[2] not in turns:
-            label = record.kind or record.primitive
-            text = f"Kept as {'an' if label == 'insight' else 'a'} {label}: “{title_of(record)}”."
+        if source_parts(record.source)[2] not in turns and not _is_by_hand(memories, item):
+            text = f"Kept as {_with_article(record.kind or record.primitive)}: “{title_of(record)}”."
             yield DraftSentence(_SECTIONS[record.primitive], text, (memory_source(item),), "memory", TOPIC)
     ends = {target: item for item in memories.after for target in (*item.record.supersedes, *item.record.resolves)}
     for item in memories.ended:
@@ -111,14 +116,32 @@ def describe_memories(memories: MemoriesOfDay, others: Sequence[DraftSentence]) 
 
 
 def describe_accepted(memories: MemoriesOfDay) -> Iterator[DraftSentence]:
-    """Yields a sentence for each memory that was accepted on the day although it was said before."""
+    """Yields a sentence for each memory that the person added on the day, or accepted on it although it was said
+    before, under the heading for what it was then."""
     added = {item.record.id for item in memories.added}
-    found = [one for one in memories.after if one.record.id in memories.accepted and one.record.id not in added]
+    found = [
+        one
+        for one in memories.after
+        if one.record.id in memories.accepted and (one.record.id not in added or _is_by_hand(memories, one))
+    ]
     for item in found[:MAX_ACCEPTED]:
-        record = item.record
-        label, said = record.kind or record.primitive, format_date(record.created.astimezone().date())
-        text = f"Accepted the {label} “{title_of(record)}”, said on {said}."
-        yield DraftSentence("done", text, (memory_source(item),), "review", ACCEPTED_TOPIC)
+        accepted = memories.accepted[item.record.id]
+        record, now = accepted.record, item.record.kind or item.record.primitive
+        label, said_on = record.kind or record.primitive, record.created.astimezone().date()
+        said = f", said on {format_date(said_on)}" if said_on < accepted.time.astimezone().date() else ""
+        changed = f" It is now {_with_article(now)}." if now != label else ""
+        act = "Added" if accepted.by_hand else "Accepted"
+        text = f"{act} the {label} “{title_of(item.record)}”{said}.{changed}"
+        yield DraftSentence(_SECTIONS[record.primitive], text, (memory_source(item),), "review", ACCEPTED_TOPIC)
+
+
+def _is_by_hand(memories: MemoriesOfDay, item: StoredMemory) -> bool:
+    accepted = memories.accepted.get(item.record.id)
+    return accepted is not None and accepted.by_hand
+
+
+def _with_article(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def mark_repeated(drafts: Sequence[DraftSentence], memories: Sequence[StoredMemory]) -> Iterator[DraftSentence]:

@@ -115,9 +115,8 @@ def _render_comment(view: CandidateView) -> str:
         parts.append(escape_block(shorten_text(body, MAX_BODY)))
     if view.reason:
         parts.append(escape_line(shorten_text(view.reason, MAX_REASON)))
-    names = {**SPEAKER_NAMES, "user": "you"}  # a candidate is from a session of the person's, as the panel says, too
     parts += [
-        f"> “{escape_line(shorten_text(evidence.quote, MAX_QUOTE))}”  \n> ({names[evidence.who]})"
+        f"> “{escape_line(shorten_text(evidence.quote, MAX_QUOTE))}”  \n> ({SPEAKER_NAMES[evidence.who]})"
         for evidence in view.evidence
         if evidence.quote.strip()
     ]

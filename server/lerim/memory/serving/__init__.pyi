@@ -5,6 +5,7 @@ from .agent_memories import ServableMemory as ServableMemory
 from .agent_memories import ServedMemory as ServedMemory
 from .agent_text import FENCE_TAG as FENCE_TAG
 from .agent_text import fence_items as fence_items
+from .agent_text import find_reason as find_reason
 from .agent_text import neutral_line as neutral_line
 from .agent_text import render_memory as render_memory
 from .agent_text import render_memory_line as render_memory_line

@@ -104,12 +104,12 @@ def render_memory_line(record: MemoryRecord, detail: str = "") -> str:
     room = MAX_LINE_CHARS - len(end) - len(f"- {kind}: ")
     title = neutral_line(record.title, min(MAX_TITLE_CHARS, room))
     room -= len(title) + len(" — ")
-    reason = neutral_line(detail or _reason(record), room) if room >= MIN_LINE_REASON_CHARS else ""
+    reason = neutral_line(detail or find_reason(record), room) if room >= MIN_LINE_REASON_CHARS else ""
     return f"- {kind}: {title}{f' — {reason}' if reason else ''}{end}"
 
 
 def _details(record: MemoryRecord) -> Iterator[str]:
-    reason = neutral_line(_reason(record), MAX_REASON_CHARS)
+    reason = neutral_line(find_reason(record), MAX_REASON_CHARS)
     if reason:
         yield f"  why: {reason}"
     day = format_time(record.created)[:10]
@@ -125,7 +125,7 @@ def _details(record: MemoryRecord) -> Iterator[str]:
         yield f"  about: {', '.join(places)}{f' and {more} more' if more else ''}"
 
 
-def _reason(record: MemoryRecord) -> str:
+def find_reason(record: MemoryRecord) -> str:
     """Returns the body without the title that it repeats; "" if it only names files."""
     body = record.body.strip()
     if not strip_boilerplate(body).strip():

@@ -39,7 +39,10 @@ document.getElementById("ask")?.append(
 const savedState = vscode.getState();
 if (typeof savedState === "object" && savedState !== null && "typed" in savedState && typeof savedState.typed === "string") questionField.value = savedState.typed;
 
-questionField.addEventListener("input", () => vscode.setState({ typed: questionField.value }));
+questionField.addEventListener("input", () => {
+  vscode.setState({ typed: questionField.value });
+  drawAskButton();
+});
 questionField.addEventListener("keydown", (event) => {
   if (event.isComposing || event.key !== "Enter" || event.shiftKey) return;
   event.preventDefault();
@@ -79,7 +82,7 @@ function sendQuestion(): void {
 
 function draw(): void {
   const asking = state.state === "asking";
-  askButton.textContent = state.state === "none" || asking ? "Ask" : "Ask again";
+  drawAskButton();
   askButton.toggleAttribute("disabled", asking || restricted);
   cancelButton.hidden = !asking;
   restrictedNote.hidden = !restricted;
@@ -90,6 +93,12 @@ function draw(): void {
   noteLine.className = `note ${state.state}`;
   statusLine.textContent = asking ? "Looking through memories and sessions…" : "";
   drawSources();
+}
+
+/** "Ask again" only for the question that was answered. */
+function drawAskButton(): void {
+  const isSameQuestion = state.state !== "none" && state.state !== "asking" && questionField.value.trim() === state.question.trim();
+  askButton.textContent = isSameQuestion ? "Ask again" : "Ask";
 }
 
 /** The note about the whole answer. */
@@ -107,6 +116,13 @@ function citationButton(citation: Citation): HTMLElement {
   const kind = kindText(citation);
   const label = displayNumber(citation);
   return button(String(label), () => openSource(citation), { class: "citation", label: `Source ${label}: ${kind} ${spellOutHidden(citation.title)}`, title: `Open the ${kind}: ${spellOutHidden(citation.title)}` });
+}
+
+/** What a source is called, as a button that opens it. */
+function sourceButton(citation: Citation, text: string): HTMLButtonElement {
+  const opener = button("", () => openSource(citation), { class: "link source-title", title: `Open the ${kindText(citation)}` });
+  opener.append(...prose(text));
+  return opener;
 }
 
 /** Sources are numbered in the order they occur in the answer; without an answer, passages are numbered by rank. */
@@ -128,10 +144,10 @@ function openSource({ number }: Citation): void {
 function drawSources(): void {
   const cited = new Map(state.sentences.flatMap(({ citations }) => citations).map((citation) => [citation.number, citation]));
   if (cited.size > 0) {
-    const rows = [...cited.values()].map((citation) => h("li", { class: "source-row" }, citationButton(citation), h("span", { class: "source-kind" }, kindText(citation)), h("span", { class: "source-title" }, ...prose(citation.title))));
+    const rows = [...cited.values()].map((citation) => h("li", { class: "source-row" }, citationButton(citation), h("span", { class: "source-kind" }, kindText(citation)), sourceButton(citation, citation.title)));
     sourcesSection.replaceChildren(h("h3", {}, "Sources"), h("ol", { class: "source-list" }, ...rows));
   } else if (state.state !== "asking" && state.passages.length > 0) {
-    sourcesSection.replaceChildren(h("h3", {}, state.known ? "Matching memories and messages, word for word" : "Nothing matches well. The closest memories and messages, word for word"), ...state.passages.map(passageElement));
+    sourcesSection.replaceChildren(h("h3", {}, state.known ? "What your memories and sessions say about this" : "Nothing matches well. The closest in your memories and sessions"), ...state.passages.map(passageElement));
   } else {
     sourcesSection.replaceChildren();
   }
@@ -156,11 +172,16 @@ function passageElement({ text, detail, time, citation }: Passage): HTMLElement 
   const excerpt = citation.kind === "memory" ? memoryExcerpt(text, citation.title) : text;
   const { head, facts } = passageHead(citation, detail);
   const factsText = [...facts, dateText(time)].filter((fact) => fact !== "").join(" · ");
-  return h(
+  const card = h(
     "div",
-    { class: "passage" },
-    h("div", { class: "passage-head" }, citationButton(citation), h("span", { class: "source-title" }, ...prose(head))),
+    { class: "passage", title: `Open the ${kindText(citation)}` },
+    h("div", { class: "passage-head" }, citationButton(citation), sourceButton(citation, head)),
     h("div", { class: "source-kind" }, spellOutHidden(factsText)),
-    h("blockquote", { attributes: { dir: "auto" } }, ...prose(excerpt)),
+    ...(excerpt === head ? [] : [h("blockquote", { attributes: { dir: "auto" } }, ...prose(excerpt))]),
   );
+  card.addEventListener("click", ({ target }) => {
+    const isButton = target instanceof Element && target.closest("button") !== null;
+    if (!isButton && document.getSelection()?.isCollapsed !== false) openSource(citation); // selecting text is no click
+  });
+  return card;
 }

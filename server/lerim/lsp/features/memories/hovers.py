@@ -33,9 +33,9 @@ MAX_BODY_LINES = 6
 MAX_QUOTE = 200
 
 SPEAKER_NAMES: dict[Speaker, str] = {
-    "user": "a person",
+    "user": "you",
     "assistant": "the agent",
-    "tool": "a tool's output",
+    "tool": "a tool",
     "web": "a web page",
 }
 FROM_REPOSITORY = "*From the repository, which you have not marked as trusted*"
