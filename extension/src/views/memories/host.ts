@@ -28,8 +28,6 @@ interface LoadedRows {
 
 const viewId = "lerim.memories";
 const groupings = ["primitive", "file", "freshness"] as const;
-/** A kind with so few memories is open from the start, so that what was just accepted is seen. */
-const shownAtOnce = 5;
 const groupingKey = "memoriesBy";
 
 /** The Memories view: candidates, then memories by primitive, file or freshness. Rows are loaded when their parent is expanded. */
@@ -214,9 +212,8 @@ function nodeKey(node: ParentNode | undefined): string {
 
 function groupItem(group: protocol.TreeGroup, id: string): vscode.TreeItem {
   const icon = groupIcon(group);
-  const isOpen = group.kind === "waiting" || group.kind === "problems" || (group.kind === "primitive" && group.count <= shownAtOnce);
   return treeItem(groupLabel(group), {
-    collapsibleState: isOpen ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.Collapsed,
+    collapsibleState: group.kind === "waiting" || group.kind === "problems" ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.Collapsed,
     id,
     description: groupDescription(group),
     tooltip: groupTooltip(group), // a text, never markdown
