@@ -16,7 +16,7 @@ def test_what_was_left_out_is_shown_with_reason_title_and_quote(place: ReviewPat
     assert "Nothing was left out." in run("review", "left-out", "--repo", str(repo)).output
     queue.keep_left_out(place, [drop_candidate(CANDIDATE, "below-the-cut", "", score=0.31)])
     shown = run("review", "left-out", "--repo", str(repo)).output
-    for part in ("Use uv, not pip", "Lerim ranks it below", "score 0.31", "user: “no, Use uv, not pip”"):
+    for part in ("Use uv, not pip", "Lerim ranks it below", "score 0.31", "you: “no, Use uv, not pip”"):
         assert part in shown
     listed = answer("review", "left-out", "--repo", str(repo))
     [one] = listed["items"]

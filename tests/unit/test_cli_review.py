@@ -31,7 +31,7 @@ def test_candidates_are_listed_with_what_a_person_needs(place: ReviewPaths, repo
     assert {"action", "confidence", "evidence", "references", "session", "turn"} <= set(candidate)
     shown = run("review", "list", "--repo", str(repo)).stdout
     assert "Use uv, not pip" in shown
-    assert "user: “no, Use uv, not pip”" in shown
+    assert "you: “no, Use uv, not pip”" in shown
     assert name in shown.splitlines()  # on a line of its own, to be copied
     assert "\x1b" not in shown and "\u202e" not in shown
 

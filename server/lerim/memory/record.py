@@ -18,6 +18,13 @@ Primitive = Literal["decision", "learning", "question", "theme", "summary"]
 LearningKind = Literal["insight", "procedure", "friction", "pitfall", "preference"]
 Speaker = Literal["user", "assistant", "tool", "web"]
 Scope = Literal["project", "global"]
+SPEAKER_NAMES: Mapping[Speaker, str] = {
+    "user": "you",
+    "assistant": "the agent",
+    "tool": "a tool",
+    "web": "a web page",
+}
+"""Who said something, for the person who reads it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from lerim.hook import start_refresh_if_used
 from lerim.memory import (
     KINDS,
     SEARCHED_PRIMITIVES,
+    SPEAKER_NAMES,
     STATUSES,
     LearningKind,
     MemoryFilters,
@@ -244,7 +245,7 @@ def show_command(
     output.print_line("\n" + output.escape_controls(memory_output.body, lines=True).rstrip() + "\n")
     for quote in memory_output.evidence:
         words = f"“{output.escape_controls(quote.quote)}”" if quote.quote else "(the quote is kept on another machine)"
-        output.print_line(f"  {quote.who}: {words}")
+        output.print_line(f"  {SPEAKER_NAMES[quote.who]}: {words}")
     for name, values in (("references", memory_output.references), ("tags", memory_output.tags)):
         if values:
             output.print_line(f"{name}: {output.escape_controls(', '.join(values))}")

@@ -20,6 +20,7 @@ from lerim.cli.terminal import (
     output,
     with_error_exit,
 )
+from lerim.memory import SPEAKER_NAMES
 from lerim.review import ForgetResult, LeftOutView, count_judgments, forget_judgments, queue
 from lerim.views import load_left_out
 
@@ -67,11 +68,12 @@ def _format_lines(view: LeftOutView) -> list[str]:
     kind = f"{format_type(view.primitive, view.kind)}, " if view.primitive else ""
     score = "" if view.score is None else f", score {view.score:.2f}"
     reason = f"{view.why}: {view.detail}" if view.detail else view.why
+    speaker = next((name for who, name in SPEAKER_NAMES.items() if who == view.who), view.who)
     return [
         view.title,
         f"{kind}session {view.session[:8]}{score}",
         f"left out: {reason}",
-        *([f"{view.who}: “{view.quote}”"] if view.quote else []),
+        *([f"{speaker}: “{view.quote}”"] if view.quote else []),
         *([] if view.can_propose else ["cannot be proposed; write it yourself with `lerim memory add`"]),
     ]
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 import typer
 
 from lerim.cli.terminal import EXIT_CODES, output, refresh_agent_files, shortest_prefix
+from lerim.memory import SPEAKER_NAMES
 from lerim.review import CandidateView, ReviewPaths, ReviewResult, flag_text
 from lerim.views import ResultListOutput, ResultView, collect_results
 
@@ -22,7 +23,7 @@ def show_candidate(view: CandidateView) -> None:
             *_describe_suggestion(view),
             *(f"similar ({output.format_percent(one.similarity)}): {one.id} “{one.title}”" for one in view.neighbours),
             *view.body.splitlines(),
-            *(f"{quote.who}: “{quote.quote}”" for quote in view.evidence),
+            *(f"{SPEAKER_NAMES[quote.who]}: “{quote.quote}”" for quote in view.evidence),
             *([f"files: {', '.join(view.references)}"] if view.references else []),
             *(f"warning: {flag_text(flag)}" for flag in view.flags),
             *(view.diff or "").splitlines(),
@@ -70,7 +71,7 @@ def show_candidates(
     rows = []
     known_ids = {*waiting, *(view.id for view in views)}
     for view in views:
-        evidence = "\n".join(f"{quote.who}: {quote.quote}" for quote in view.evidence[:1])
+        evidence = "\n".join(f"{SPEAKER_NAMES[quote.who]}: {quote.quote}" for quote in view.evidence[:1])
         title_cell = view.title if view.action == "add" else f"{view.title} ({_describe_effect(view)})"
         if view.id in accepted:
             title_cell = f"accepted: {title_cell}"

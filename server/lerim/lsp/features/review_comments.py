@@ -9,10 +9,9 @@ import msgspec
 
 from lerim.lsp.boundary import escape_block, escape_line, shorten_text, split_lines
 from lerim.lsp.features.language import read_source
-from lerim.lsp.features.memories import SPEAKER_NAMES
 from lerim.lsp.protocol import FileParams, redact_text
 from lerim.lsp.window import FileLocation, Sidecar, candidate_counts
-from lerim.memory import definitions, parse_reference
+from lerim.memory import SPEAKER_NAMES, definitions, parse_reference
 from lerim.review import CandidateView, Proposal, candidate_view, flag_text, list_file_candidates, queue
 
 MAX_COMMENTS = 20

@@ -22,7 +22,7 @@ from lerim.lsp.protocol import (
     VERIFY_MEMORY,
     redact_text,
 )
-from lerim.memory import MemoryRecord, Speaker, body_without_title, redact_record, strip_boilerplate
+from lerim.memory import SPEAKER_NAMES, MemoryRecord, body_without_title, redact_record, strip_boilerplate
 
 if TYPE_CHECKING:
     from lerim.memory import Drift
@@ -32,12 +32,6 @@ MAX_BODY = 280
 MAX_BODY_LINES = 6
 MAX_QUOTE = 200
 
-SPEAKER_NAMES: dict[Speaker, str] = {
-    "user": "you",
-    "assistant": "the agent",
-    "tool": "a tool",
-    "web": "a web page",
-}
 FROM_REPOSITORY = "*From the repository, which you have not marked as trusted*"
 DRIFT_LABELS = {"drifted": "Drifted", "gone": "Not found"}
 ACTION_COMMANDS = (
