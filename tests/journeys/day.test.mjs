@@ -306,7 +306,7 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     await screen.status(/candidates? to review/);
     await screen.clearNotifications();
     for (const file of many) rmSync(file);
-    await sync(/sessions? read, \d+ new candidates?/);
+    await sync(/sessions? read, \d+ new candidates?|Nothing new was said in your sessions/);
   });
 
   await run("closing the editor leaves no process of Lerim, also when it is killed", async () => {
