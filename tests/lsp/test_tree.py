@@ -150,7 +150,7 @@ async def test_a_memory_called_outdated_says_so_until_that_is_undone_or_the_memo
     done = await editor.ask(core.MEMORY_ACT, {"id": handle, "action": "feedback", "feedback": "outdated"})
     assert await marks() == (True, False, "outdated")
     undone = await editor.ask(core.REVIEW_UNDO, {"root": editor.root})
-    assert undone.action == done.action and undone.message.endswith("It is no longer marked as outdated")
+    assert undone.action == done.action and undone.message.startswith("Undone. It is no longer marked as outdated")
     assert await marks() == (False, True, "")
     await editor.ask(core.MEMORY_ACT, {"id": handle, "action": "feedback", "feedback": "outdated"})
     assert (await editor.ask(core.MEMORY_ACT, {"id": handle, "action": "verify"})).ok
