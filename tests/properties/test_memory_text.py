@@ -44,7 +44,7 @@ RECORDS = st.builds(
     verified=TEXT,
     supersedes=WORDS,
     superseded_by=TEXT,
-)
+).filter(lambda record: "[redacted:" not in render_record(record))  # a secret is not written as it is
 PATH = Path("/r/.lerim/memory/decisions/20260801-x.md")
 
 
