@@ -101,7 +101,7 @@ def list_models(home: Home, environ: Mapping[str, str], now: datetime) -> Models
     names = {address: name for name, address in local.LOCAL_SERVERS.items()}
     configured_address = settings.roles["extract"].base_url.rstrip("/")
     addresses = dict.fromkeys([*local.LOCAL_SERVERS.values(), *([configured_address] if configured_address else [])])
-    servers = local.find_local_servers(list(addresses), local.NAMED_SECONDS if configured_address else local.SECONDS)
+    servers = local.find_local_servers(list(addresses))
     return ModelsView(
         roles=[
             make_role_view(name, settings, environ, known)

@@ -50,7 +50,7 @@ def choose_model(
     in the role's settings.
 
     With `auto`, and with `ollama` without a model name, servers on this machine are asked for their models, for at
-    most local.NAMED_SECONDS. `servers` are the names and base URLs `auto` tries; if it is empty, no server is asked
+    most two seconds. `servers` are the names and base URLs `auto` tries; if it is empty, no server is asked
     and none is found. `editor` is the result of `read_editor_state`.
     """
     if faults := settings.faults[role_name]:
@@ -139,7 +139,7 @@ def _choose_automatically(
         return Problem("settings", f"{where}.base_url", message)
     names = {address: name for name, address in servers.items()}
     addresses = [base_url] if base_url and servers else list(servers.values())
-    for server in local.find_local_servers(addresses, local.NAMED_SECONDS if base_url else local.SECONDS):
+    for server in local.find_local_servers(addresses):
         offered = [name for name in server.models if role.model in ("", name)]
         if offered:
             why = f"{names.get(server.base_url, 'a server')} answers at {server.base_url}"
@@ -165,7 +165,7 @@ def _choose_service(role: Role, where: str, base_url: str, environ: Mapping[str,
 
 def _choose_ollama(role: Role, base_url: str) -> Model | Problem:
     """Returns the first model that Ollama lists, because Ollama has no default model."""
-    servers = local.find_local_servers([base_url], local.NAMED_SECONDS)
+    servers = local.find_local_servers([base_url])
     if not servers:
         message = f"Ollama does not answer at {base_url}, so no model was used. Start it, or name its model."
         return Problem("model-silent", base_url, message)

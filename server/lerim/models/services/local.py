@@ -22,9 +22,10 @@ LOCAL_SERVERS: Mapping[str, str] = {
     "llama.cpp": "http://127.0.0.1:8080/v1",
 }
 """The default addresses of well-known servers, in order of preference."""
-SECONDS = 0.3
-NAMED_SECONDS = 2.0
-"""Seconds to wait for a server named in the settings: it may be busy, and no other server is asked instead."""
+CONNECT_SECONDS = 0.3
+"""How long to wait for a connection. Where nothing listens, Windows refuses it only after two seconds."""
+ANSWER_SECONDS = 2.0
+"""How long to wait for the answer of what listens: the server, or the machine, may be busy."""
 MOST_BYTES = 1_000_000
 
 
@@ -50,9 +51,9 @@ class _Probe:
     server: LocalServer | None = None
 
 
-def find_local_servers(addresses: Sequence[str], seconds: float = SECONDS) -> list[LocalServer]:
-    """Returns the servers at these base URLs that list their models, in this order. Asks all at once, for at most
-    `seconds`.
+def find_local_servers(addresses: Sequence[str], seconds: float = ANSWER_SECONDS) -> list[LocalServer]:
+    """Returns the servers at these base URLs that list their models, in this order. Asks all at once, and waits for
+    each answer for at most `seconds` once it is connected.
 
     Addresses that are not on this machine are skipped.
     """
@@ -66,7 +67,7 @@ def find_local_servers(addresses: Sequence[str], seconds: float = SECONDS) -> li
         probes.append(probe)
         # An abandoned thread ends with its socket: no server may delay the caller.
         threading.Thread(target=_run_probe, args=(probe, address, seconds), daemon=True, name="local-model").start()
-    end = time.monotonic() + seconds
+    end = time.monotonic() + CONNECT_SECONDS + seconds
     for probe in probes:
         probe.finished.wait(max(0.0, end - time.monotonic()))
     return [probe.server for probe in probes if probe.server is not None]
@@ -88,8 +89,10 @@ def _fetch_models(address: str, seconds: float) -> LocalServer | None:
 
     parts = urlsplit(address)
     connection_type = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = connection_type(parts.hostname or "", parts.port, timeout=seconds)
+    connection = connection_type(parts.hostname or "", parts.port, timeout=CONNECT_SECONDS)
     try:
+        connection.connect()
+        connection.sock.settimeout(seconds)
         connection.request("GET", f"{parts.path.rstrip('/')}/models", headers={"Accept": "application/json"})
         response = connection.getresponse()
         body = response.read(MOST_BYTES + 1) if response.status == 200 else b""
