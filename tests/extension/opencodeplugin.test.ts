@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -34,14 +34,21 @@ function questions(): unknown[] {
   return existsSync(asked) ? readFileSync(asked, "utf8").trim().split("\n").map((line) => JSON.parse(line) as unknown) : [];
 }
 
+/** Loads a copy of the plugin, which takes the home from its start and waits so many milliseconds for the program. */
+async function load(milliseconds: number): Promise<void> {
+  const plugin = join(home, `lerim${milliseconds}.mjs`);
+  const text = readFileSync("server/lerim/agents/files/opencode_plugin.js", "utf8");
+  expect(text).toContain("const LIMIT_MS = 300\n");
+  writeFileSync(plugin, text.replace("const LIMIT_MS = 300\n", `const LIMIT_MS = ${milliseconds}\n`));
+  const { Lerim } = (await import(/* @vite-ignore */ pathToFileURL(plugin).href)) as { Lerim: (input: object) => Promise<Hooks> };
+  hooks = await Lerim({ directory: "/repo", worktree: "/repo" });
+}
+
 beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), "lerim-test-"));
   asked = join(home, "asked");
   process.env["LERIM_HOME"] = home;
-  const plugin = join(home, "lerim.mjs"); // a copy for each test: it takes the home from its start
-  copyFileSync("server/lerim/agents/files/opencode_plugin.js", plugin);
-  const { Lerim } = (await import(/* @vite-ignore */ pathToFileURL(plugin).href)) as { Lerim: (input: object) => Promise<Hooks> };
-  hooks = await Lerim({ directory: "/repo", worktree: "/repo" });
+  await load(60_000); // a busy machine may need long to start a program
 });
 
 afterEach(() => {
@@ -114,6 +121,7 @@ test("a program that is missing, crashes, is slow or answers nonsense stops noth
   await ask();
   answer('{"text": 3}');
   await ask();
+  await load(300);
   answer('{"text": "late"}', "exec sleep 30");
   await ask(); // would take longer than the test may
 });
