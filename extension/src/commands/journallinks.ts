@@ -52,7 +52,7 @@ export class JournalLinks implements vscode.CustomReadonlyEditorProvider, vscode
   /** The text of a commit: its message and what it changed. */
   async provideTextDocumentContent({ path, query }: vscode.Uri): Promise<string> {
     const hash = path.slice(1).replace(/\.diff$/, "");
-    const command = ["-C", query, "show", "--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch", hash, "--"];
+    const command = ["-C", query, "show", "--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--stat", "--patch", hash, "--"];
     return (await promisify(execFile)("git", command, { maxBuffer: maxCommitBytes, windowsHide: true })).stdout;
   }
 
