@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -32,6 +33,7 @@ from lerim.memory import (
     format_time,
     redact_record,
     source_parts,
+    subject_of,
 )
 from lerim.paths import Home
 from lerim.project import Project
@@ -175,15 +177,24 @@ def _select_distinct(ranked: Iterable[Passage]) -> list[Passage]:
 def _search_memories(project: Project, home: Home, text: str, everything: bool, problems: list[Problem]) -> list[Hit]:
     """Return the memories that share words with the question. Those that have ended are included, because turns that
     they were extracted from are outdated, too."""
-    if not everything:
-        try:
-            DriftChecker(project, home).check()
-        except LerimError as error:  # the result of the last check is used then
-            problems.append(error.problem())
     with MemorySearch(None if project.is_personal else project, home) as memories:
-        hits = memories.search(f"{text}?", MAX_MEMORY_HITS, EVERY_STATUS)  # some words are enough
+        search = partial(memories.search, f"{text}?", MAX_MEMORY_HITS, EVERY_STATUS)  # some words are enough
+        hits = search() if everything else _search_with_drift(project, home, search, problems)
         problems += memories.problems
     return hits
+
+
+def _search_with_drift(
+    project: Project, home: Home, search: Callable[[], list[Hit]], problems: list[Problem]
+) -> list[Hit]:
+    """Return what `search` finds, ranked by how what it finds compares with the code as it is now. Only these memories
+    are checked, so that a question takes no longer for a project with many memories."""
+    subjects = [subject_of(hit.record) for hit in search() if hit.scope == "project" and hit.stored.status == "active"]
+    try:
+        DriftChecker(project, home).check_memories([subject for subject in subjects if subject.references])
+    except LerimError as error:  # the result of the last check is used then
+        problems.append(error.problem())
+    return search()
 
 
 def _search_by_meaning(
@@ -196,7 +207,8 @@ def _search_by_meaning(
     problems: list[Problem],
 ) -> list[Hit]:
     with MemorySearch(None if project.is_personal else project, home) as memories:
-        hits = memories.search_by_meaning(text, limit, MemoryFilters(), model, reading=Reading(report))
+        search = partial(memories.search_by_meaning, text, limit, MemoryFilters(), model, reading=Reading(report))
+        hits = _search_with_drift(project, home, search, problems)
         problems += [problem for problem in memories.problems if problem not in problems]
     return hits
 
