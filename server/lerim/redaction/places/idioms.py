@@ -69,6 +69,7 @@ _IDIOMS = {
     "htpasswd": r"htpasswd\s{1,3}-\w{0,3}b\w{0,3}\s{1,3}(?:-\w\s{1,3}){0,3}\S{1,120}\s{1,3}\S{1,60}\s{1,3}[\"']?"
     r"(?P<value>[^\s\"'$<]{4,100})",
     "/user:": r"/user:[^\s\"']{1,80}\s{1,3}[\"']?VALUE",
+    "add-mask": r"::add-mask::(?P<value>[^\s\"'$]{4,400})",
     "creds": r"[Cc]reds\s?[:=]?\s{0,2}[\"'`]?[\w.@-]{2,40}\s?[/:]\s?VALUE",
     "pass": r"pass(?:word|phrase|code)[^\n]{0,40}?\b(?:type|enter|use|try|put in)\s{1,2}[\"'`]?VALUE",
     '"value"': r"\w{0,30}(?:password|secret|token|api_key)\w{0,20}\"\s{0,3}:\s{0,3}\{\s{0,20}\"value\"\s{0,3}"
@@ -86,14 +87,14 @@ _WALLET_WORDS = compile_later(r"accounts|private|mnemonic|deployer|wallet|signer
 _NAMED_IDIOMS = frozenset(
     (
         *(":$", ":{s", "#define", 'variable "', " value=", "_SK=", "_SECRET=", "_CERTIFICATE=", '"username"'),
-        *("appid=", "<value>", "mailgun", "config set", "hook"),
+        *("appid=", "<value>", "mailgun", "config set", "hook", "add-mask"),
     )
 )
 """Idioms that say what they contain, so even bare hex is a secret in them."""
 _CERTAIN_IDIOMS = frozenset(
     (
         *("oracle:thin:", "sqlplus", "assword", "key content", "htpasswd", ":$", ":{s", "appid=", "mailgun"),
-        *('"username"', "auth plain", "identified "),
+        *('"username"', "auth plain", "identified ", "add-mask"),
     )
 )
 """Idioms whose pattern alone is proof enough."""

@@ -86,6 +86,7 @@ _SECRET_NAME_END = compile_later(
 _NAME_OF_NUMBER = compile_later(
     r"(?:pass(?:word|wd|code|phrase)?|pwd|pw|pin|code|mdp|kennwort|passwort)\W{0,2}\Z", re.IGNORECASE
 )
+_IN_COOKIE_HEADER = compile_later(r"cookie[\"'\]]{0,2}\s{0,2}[:=][^\n]{0,400}\Z", re.IGNORECASE)
 _KUBECTL_OUTPUT = compile_later(r"[\"']?\s{1,3}(?:deleted|created|configured|unchanged|patched|not found)\b")
 _NEVER_PUBLIC = frozenset({"named-secret", "private", "url-key", "private-key", "url-password", "authorization"})
 _SECRET_IN_SENTENCE = compile_later(
@@ -122,7 +123,8 @@ def is_public(text: str, span: Span) -> bool:
     if _DIGEST_NAME.search(before) or _REFERENCE_TO_SECRET.search(before) or (value[0] == before[-1:] == ":"):
         return True
     name_match = _NAME_OF_PAIR.search(before) or _NAME_BEFORE.search(before)
-    if _BARE_DIGEST.match(value) and _is_named_as_public(before):
+    is_cookie = span.kind == "cookie" and _IN_COOKIE_HEADER.search(text, max(0, span.start - 500), span.start)
+    if _BARE_DIGEST.match(value) and not is_cookie and _is_named_as_public(before):
         return True
     if value.isdigit() and name_match is not None and not _NAME_OF_NUMBER.search(name_match["name"]):
         return True
