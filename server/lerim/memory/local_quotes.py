@@ -81,6 +81,13 @@ class Quotes:
         except OSError:
             return {}
 
+    def change_time(self, memory_id: str) -> int:
+        """Returns when the private quotes of one memory were last changed, as `change_times`; 0 if it has none."""
+        try:
+            return os.lstat(f"{self.folder}/{memory_id}.json").st_mtime_ns // 1_000_000
+        except OSError:
+            return 0
+
     def join_quotes(self, record: MemoryRecord) -> tuple[MemoryRecord, list[Problem]]:
         """Returns the record with its private quotes and gained evidence, at most three entries, and any problems."""
         if files.is_absent(f"{self.folder}/{record.id}.json"):  # most have none, and thousands are read in a row

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -99,21 +99,6 @@ class Store:
             memories.append(stored)
             problems += more
         return memories, problems
-
-    def load_many(self, names: Iterable[str]) -> tuple[dict[str, StoredMemory], list[Problem]]:
-        """Returns the memories of these files (paths relative to `memory_dir`) in this order, without those that are
-        gone."""
-        loaded: dict[str, StoredMemory] = {}
-        problems: list[Problem] = []
-        for name in names:
-            try:
-                loaded[name], more = self.load_file(stat_memory_file(self.memory_dir, name))
-                problems += more
-            except NotFoundError:
-                continue
-            except MemoryError_ as error:
-                problems.append(unreadable_problem(error.where, error))
-        return loaded, problems
 
     def load(self, path: Path) -> tuple[StoredMemory, list[Problem]]:
         """Reads one memory from its file. Raises MemoryError_, BoundaryError."""

@@ -3,6 +3,7 @@
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from test_search import titles, write
 
 from concept_model import ConceptModel
 from lerim.errors import Problem
+from lerim.memory.local_quotes import strip_quotes
+from lerim.memory.record import Evidence
 from lerim.memory.search.filters import MemoryFilters
 from lerim.memory.search.memory_search import MemorySearch, load_all, search_memories
 from lerim.memory.store import Store
@@ -91,6 +94,23 @@ def test_an_open_search_follows_single_files_and_other_processes(project: Projec
         assert {hit.record.title for hit in first.search("gamma alpha?")} == {"One", "Three"}
 
 
+def test_an_open_search_shows_files_and_private_quotes_as_they_are_now(project: Project, home: Home) -> None:
+    quote = Evidence("in cents, always", "t1", "user")
+    path = write(project.memory_dir, "Use Decimal for money", evidence=strip_quotes([quote]))
+    quotes = Store(project.memory_dir, home.project(project.key)).quotes
+    with MemorySearch(project, home) as search:
+        assert [hit.record.evidence for hit in search.search("money")] == [(replace(quote, quote=""),)]
+        quotes.folder.mkdir(parents=True)
+        quotes.path_for(path.stem).write_text(quotes.text_with_quotes(path.stem, [quote]), "utf-8")
+        assert [hit.record.evidence for hit in search.search("money")] == [(quote,)]
+        path.write_text(path.read_text("utf-8").replace("Use Decimal for", "Never use floats for"), "utf-8")
+        assert [hit.record.title for hit in search.search("money")] == ["Never use floats for money"]
+        assert search.problems == []
+        path.write_text("no memory", "utf-8")
+        assert search.search("money") == []
+        assert [problem.path for problem in search.problems] == [str(path)]
+
+
 def test_an_open_search_notices_what_another_process_put_into_the_index(project: Project, home: Home) -> None:
     write(project.memory_dir, "Clear the CI cache weekly")
     write(home.memory, "Use Decimal for money")
@@ -117,6 +137,7 @@ def test_a_memory_that_is_damaged_in_the_index_is_read_from_its_file(project: Pr
         db.execute("UPDATE records SET record = x'00'")
     stored, problems = load_all(project, home, Store(project.memory_dir, home.project(project.key)))
     assert ([one.record.title for one in stored], problems) == (["One"], [])
+    assert titles(project, home, "alpha") == ["One"]
 
 
 def test_a_damaged_index_is_told_once_and_made_anew(project: Project, home: Home) -> None:

@@ -160,6 +160,19 @@ def stored_records(
         return  # damaged, or being written: the caller reads the files
 
 
+def read_records(sql: sqlite3.Connection, names: Sequence[str]) -> dict[str, tuple[FileStamp, RecordParts]]:
+    """Returns the memories in the files with these names as they were read, each with the stamp that its file had."""
+    query = (
+        "SELECT path, mtime, size, inode, record FROM files JOIN records USING (path)"
+        " WHERE path IN (SELECT value FROM json_each(?))"
+    )
+    found: dict[str, tuple[FileStamp, RecordParts]] = {}
+    for path, *stamp, record in sql.execute(query, (msgspec.json.encode(names).decode(),)):
+        with contextlib.suppress(msgspec.MsgspecError, ValueError):  # damaged: its file is read
+            found[path] = to_unsigned(stamp), _DECODER.decode(record)
+    return found
+
+
 def settle_statuses(sql: sqlite3.Connection) -> bool:
     """Shows memories as ended that another one ends, even if their own file does not say so; True if a row moved."""
     over = "SELECT memory FROM files WHERE status != shown"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -15,12 +16,13 @@ from lerim.memory.reference import DriftState
 from lerim.memory.search.filters import MemoryFilters
 from lerim.memory.search.index import Index, IndexFilter
 from lerim.memory.search.index_location import IndexLocation
-from lerim.memory.search.index_rows import ReadMemory, RecordParts, read_links, stored_records
+from lerim.memory.search.index_rows import ReadMemory, RecordParts, read_links, read_records, stored_records
 from lerim.memory.search.matching import match_rows
 from lerim.memory.search.ranking import RankedMemory
 from lerim.memory.store import (
     ARCHIVED_FOLDERS,
     LIVE_FOLDERS,
+    FileStamp,
     MemoryFile,
     Store,
     StoredMemory,
@@ -166,11 +168,34 @@ class IndexedFolder:
         return memories, problems
 
     def load(self, ranked: Sequence[RankedMemory]) -> dict[str, StoredMemory]:
-        """Reads found memories by file name, without unreadable ones; one that another memory ends shows as ended."""
-        loaded, problems = self.store.load_many(one.name for one in ranked)
-        self.note_problems(problems)
-        over = {one.name: one.status for one in ranked}
-        return {name: _with_shown_status(stored, over[name]) for name, stored in loaded.items()}
+        """Returns found memories by file name, without unreadable ones; one that another memory ends shows as ended. A
+        file is read only if its stamp is no longer that of the index."""
+        names = [one.name for one in ranked]
+        nothing: dict[str, tuple[FileStamp, RecordParts]] = {}
+        indexed = self.query_index(lambda index: index.read(lambda sql: read_records(sql, names)), nothing)
+        loaded: dict[str, StoredMemory] = {}
+        for one in ranked:
+            with suppress(NotFoundError):
+                stored, problems = self._load_file(one.name, indexed.get(one.name))
+                self.note_problems(problems)
+                if stored is not None:
+                    loaded[one.name] = _with_shown_status(stored, one.status)
+        return loaded
+
+    def _load_file(
+        self, name: str, indexed: tuple[FileStamp, RecordParts] | None
+    ) -> tuple[StoredMemory | None, Sequence[Problem]]:
+        """Returns the memory in a file, None if it is unreadable, and the problems found. Raises NotFoundError."""
+        try:
+            found = stat_memory_file(self.store.memory_dir, name)
+            stamp = _stamp_with_quotes(found, self.store.quotes.change_time(_stem(name)))
+            if indexed is not None and indexed[0] == stamp:
+                record, text_hash, problems = indexed[1]
+                status = status_of(record, found.is_archived)
+                return StoredMemory(record, found.path, found.stamp, text_hash, status), problems
+            return self.store.load_file(found)
+        except MemoryError_ as error:
+            return None, [unreadable_problem(error.where, error)]
 
     def note_problems(self, problems: Iterable[Problem]) -> None:
         """Adds what went wrong to `problems`, once."""
@@ -201,9 +226,7 @@ class IndexedFolder:
         """Returns the files with stamps that also change when their private quotes change."""
         kept = self.store.quotes.change_times()
         return [
-            replace(item, stamp=(item.stamp[0] + kept[name], *item.stamp[1:]))
-            if (name := item.name.rpartition("/")[2].removesuffix(".md")) in kept
-            else item
+            replace(item, stamp=_stamp_with_quotes(item, kept[stem])) if (stem := _stem(item.name)) in kept else item
             for item in found
         ]
 
@@ -236,6 +259,15 @@ class IndexedFolder:
         self.close()
         self._index = None
         self._location = None
+
+
+def _stem(name: str) -> str:
+    return name.rpartition("/")[2].removesuffix(".md")
+
+
+def _stamp_with_quotes(found: MemoryFile, quotes_changed: int) -> FileStamp:
+    """Returns a stamp that differs, too, once the private quotes have changed: `quotes_changed` says when, in ms."""
+    return (found.stamp[0] + quotes_changed, *found.stamp[1:])
 
 
 def _name_without_folder(found: MemoryFile) -> str:

@@ -175,7 +175,7 @@ class MemorySearch:
         """Brings the indexes up to date if a memory was added, removed or renamed: eight stats per scope, not
         thousands.
 
-        Misses a file edited in place until `refresh`; but the memories found are read from their files.
+        Misses a file edited in place until `refresh`; but the memories found are shown as their files are now.
         """
         self._add_personal_folder()
         for scope in self._folders:
