@@ -19,6 +19,7 @@ test.each([
   { ...act, choice: { answer: "keep", memory: "", hash: "" } },
   { ...act, action: "edit", edit },
   { ...act, action: "edit", edit: { ...edit, references: ["src/a.py#load"] } },
+  { ...act, action: "edit", edit: { ...edit, kind: "pitfall" } },
   { ...act, action: "reject" },
   { type: "openTurn", session: "s", turn: "t" },
   { type: "openReference", reference: "a.py" },

@@ -6,7 +6,7 @@ import { isFindKey, reviewKeyAction, reviewHelpRows } from "../../extension/src/
 import { arrange } from "../../extension/src/views/review/web/arrangement";
 import { drawnPositions, rowId, rowTops, visibleRange } from "../../extension/src/views/review/web/list";
 import { draftText } from "../../extension/src/views/review/web/lostdrafts";
-import { applyResult, applyLeftOut, applyList, addRequest, draftChoice, chooseNeighbour, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseReferences, parseSavedState, parseTags, selectCandidate, selectedCandidate, setListOptions, markAll, markRange, toggleMark, switchRoot, startMemoryChange, startDraft, actionToUndo, undoLabel } from "../../extension/src/views/review/web/state";
+import { applyResult, applyLeftOut, applyList, addRequest, draftChoice, draftEdit, chooseNeighbour, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseReferences, parseSavedState, parseTags, selectCandidate, selectedCandidate, setListOptions, markAll, markRange, toggleMark, switchRoot, startMemoryChange, startDraft, actionToUndo, undoLabel } from "../../extension/src/views/review/web/state";
 import { splitHiddenCharacters, spellOutHidden } from "../../extension/src/views/shared/web/text";
 import type * as protocol from "../../extension/src/protocol";
 import type { ActionResultMessage, ListMessage } from "../../extension/src/views/review/messages";
@@ -145,6 +145,18 @@ test("tags and references are split, trimmed and said once", () => {
 test("an edit begins with the references of the candidate", () => {
   const editing = startDraft(modelOf("a"));
   expect(findDraft(editing, "a")?.references).toEqual(selectedCandidate(editing)?.references);
+});
+
+test("an edit asks for other references and another kind only where they were changed", () => {
+  const editing = startDraft(modelOf("a"));
+  const [draft, shown] = [findDraft(editing, "a"), selectedCandidate(editing)];
+  if (draft === undefined || shown === undefined) throw new Error("There is no draft.");
+  const words = { title: draft.title, body: draft.body, tags: draft.tags };
+  expect(draft.kind).toBe("decision");
+  expect(draftEdit(draft, shown)).toEqual(words);
+  expect(draftEdit({ ...draft, references: ["src/new.py"], kind: "pitfall" }, shown)).toEqual({ ...words, references: ["src/new.py"], kind: "pitfall" });
+  const changing = applyList(switchRoot(initialModel, root, "repo", false), { ...listing(["a"]), changed: [candidate("a", { action: "update" })] });
+  expect(findDraft(startDraft(changing), "a"), "a change of a memory leaves its kind").not.toHaveProperty("kind");
 });
 
 test("a difference is read line by line without its file names", () => {

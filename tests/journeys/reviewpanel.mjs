@@ -182,6 +182,14 @@ export class Panel {
     await this.screen.page.keyboard.type(words);
   }
 
+  /** Fills in a field of the form, or chooses from it. */
+  async fill(field, value) {
+    const element = this.#frame.locator(field);
+    if (field === "#edit-kind") await element.selectOption(value);
+    else await element.fill(value);
+    await element.focus();
+  }
+
   /** Waits until the title is being edited: its field is there with these words. Its focus is waited for, too, as `e` gives it. */
   async editing(words, { focus = true } = {}) {
     const field = this.#frame.locator("#edit-title");

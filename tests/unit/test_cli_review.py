@@ -105,6 +105,18 @@ def test_edit_changes_only_what_is_given(place: ReviewPaths, repo: Path):
     assert candidate["id"] == name
 
 
+def test_a_candidate_is_given_another_kind_and_becomes_a_memory_of_it(place: ReviewPaths, repo: Path):
+    name = propose(place)
+    answer("review", "edit", name, "--kind", "pitfall", "--repo", str(repo))
+    [candidate] = answer("review", "list", "--repo", str(repo))["candidates"]
+    assert (candidate["primitive"], candidate["kind"], candidate["edited"]) == ("learning", "pitfall", True)
+    answer("review", "edit", name, "--kind", "question", "--repo", str(repo))
+    [done] = answer("review", "accept", name, "--quotes", "local", "--repo", str(repo))["results"]
+    assert Path(done["path"]).parent.name == "questions"
+    [memory] = answer("memory", "list", "--repo", str(repo))["memories"]
+    assert (memory["primitive"], memory["kind"]) == ("question", None)
+
+
 def editor(tmp_path: Path, code: str) -> str:
     script = tmp_path / "my editor.py"
     script.write_text(f"import sys, pathlib\npath = pathlib.Path(sys.argv[1])\n{code}\n", encoding="utf-8")

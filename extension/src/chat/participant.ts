@@ -5,10 +5,10 @@ import { errorText, NotRunning } from "../editor/errors";
 import { currentRoot } from "../editor/roots";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
+import { memoryKinds } from "../text/wording";
 
 type Sidecar = Pick<Context, "request" | "on">;
 
-const kinds: readonly protocol.MemoryKind[] = ["decision", "question", "insight", "procedure", "friction", "pitfall", "preference"];
 const shownMemories = 10;
 
 /** Registers `@lerim`, where the editor has chat participants. */
@@ -93,7 +93,7 @@ async function remember(context: Sidecar, root: string, prompt: string, stream: 
 export function parseMemory(prompt: string): { kind: protocol.MemoryKind; title: string; body: string } {
   const [first = "", ...rest] = prompt.trim().split("\n");
   const [, word, claim] = /^(\w+):\s*(.*)$/.exec(first) ?? [];
-  const kind = kinds.find((one) => one === word?.toLowerCase());
+  const kind = memoryKinds.find((one) => one === word?.toLowerCase());
   return { kind: kind ?? "decision", title: (kind === undefined ? first : (claim ?? "")).trim(), body: rest.join("\n").trim() };
 }
 

@@ -3,8 +3,8 @@
 import { notification, request } from "./message";
 
 export type Scope = "project" | "global";
-export type NeighbourAnswer = "same" | "replaces" | "changes" | "answers" | "keep";
 export type MemoryKind = "decision" | "question" | "insight" | "procedure" | "friction" | "pitfall" | "preference";
+export type NeighbourAnswer = "same" | "replaces" | "changes" | "answers" | "keep";
 export type InstallLevel = "user" | "project";
 export type AgentChannel = "mcp" | "hooks" | "skill";
 export type AgentName = "claude" | "codex" | "copilot" | "gemini" | "opencode" | "cursor" | "vscode";
@@ -53,13 +53,14 @@ export interface ActParams {
   choice?: ChoiceParams | null;
 }
 /**
- * A candidate's new text, and its new references if they change.
+ * A candidate's new text, and its new references and kind if they change.
  */
 export interface Edit {
   title: string;
   body: string;
   tags: string[];
   references?: string[] | null;
+  kind?: MemoryKind | null;
 }
 /**
  * The person's decision on how a candidate relates to an existing memory. `keep` needs no `memory`: the new one is

@@ -1,5 +1,5 @@
 // Texts of the status bar, notifications and lists.
-import type { CandidateView, MemoryView, ReferenceProblem, Stage, SyncProgressParams, SyncReport, TitleView } from "../protocol";
+import type { CandidateView, MemoryKind, MemoryView, ReferenceProblem, Stage, SyncProgressParams, SyncReport, TitleView } from "../protocol";
 
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
@@ -78,6 +78,9 @@ const kindHelps: Readonly<Record<string, string>> = {
   question: "A question: what is not decided yet.",
   theme: "A theme: an area that several sessions worked on.",
 };
+
+/** The kinds that a person can choose from. */
+export const memoryKinds: readonly MemoryKind[] = ["decision", "insight", "procedure", "pitfall", "friction", "preference", "question"];
 
 /** What a kind or primitive means, as a tooltip; "" for an unknown one. */
 export function kindHelp(kind: string): string {

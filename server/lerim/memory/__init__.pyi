@@ -80,6 +80,7 @@ from .record import MAX_FILE_BYTES as MAX_FILE_BYTES
 from .record import SPEAKER_NAMES as SPEAKER_NAMES
 from .record import Evidence as Evidence
 from .record import LearningKind as LearningKind
+from .record import MemoryKind as MemoryKind
 from .record import MemoryRecord as MemoryRecord
 from .record import Primitive as Primitive
 from .record import Scope as Scope
@@ -90,6 +91,7 @@ from .record import examine_values as examine_values
 from .record import parse_record as parse_record
 from .record import primitive_of as primitive_of
 from .record import render_record as render_record
+from .record import split_kind as split_kind
 from .reference import Reference as Reference
 from .reference import comma_list_item as comma_list_item
 from .reference import parse_reference as parse_reference

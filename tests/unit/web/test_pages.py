@@ -159,6 +159,17 @@ def test_an_accept_asks_once_about_quotes_and_each_decision_can_be_undone(
     assert waiting(place) == ["Use uv, not pip"]
 
 
+def test_a_candidate_is_accepted_as_another_kind(server: WebServer, place: ReviewPaths) -> None:
+    choose_quotes(place)
+    one = proposed(place, made_candidate("Use uv, not pip"))
+    text = page(server, place, "review", candidate=one.id, edit="yes")
+    assert "<option selected>decision</option>" in text
+    fields = {name: field(text, name) for name in ("candidate", "seen")}
+    send(server, place, "review/act", action="accept", title="Use uv, not pip", kind="preference", **fields)
+    [path] = place.project.memory_dir.glob("learnings/*.md")
+    assert "kind: preference" in path.read_text("utf-8")
+
+
 def test_the_keys_work_at_once_and_are_named(server: WebServer, place: ReviewPaths) -> None:
     proposed(place, made_candidate("Use uv, not pip"))
     text = page(server, place, "review")

@@ -1,5 +1,6 @@
 // Messages between the host side (views/review/host.ts) and the webview (views/review/web/review.ts) of the review panel. The host checks what it receives.
 import type { CandidateView, ChoiceParams, Edit, LeftOutView, NeighbourAnswer, Problem, ReferenceProblem, UndoView } from "../../protocol";
+import { memoryKinds } from "../../text/wording";
 import { isObject, isText } from "../shared/checks";
 
 export type ReviewAction = "accept" | "reject" | "edit";
@@ -81,7 +82,7 @@ function isTextList(value: unknown): value is string[] {
 }
 
 function isEdit(value: unknown): value is Edit {
-  return isObject(value) && isText(value["title"]) && isText(value["body"]) && isTextList(value["tags"]) && (value["references"] === undefined || isTextList(value["references"]));
+  return isObject(value) && isText(value["title"]) && isText(value["body"]) && isTextList(value["tags"]) && (value["references"] === undefined || isTextList(value["references"])) && (value["kind"] === undefined || memoryKinds.some((kind) => kind === value["kind"]));
 }
 
 const maxTitleLength = 300;
@@ -123,9 +124,9 @@ function parseActionRequest(id: unknown, action: unknown, edit: unknown, choiceV
   if (edit === null) return action === "edit" ? undefined : { type: "act", id, action, edit, choice };
   if (action === "reject") return undefined;
   if (!isEdit(edit)) return { type: "invalidEdit", id, action, reason: "The edit could not be read. Shorten it." };
-  const { title, body, tags, references } = edit;
+  const { title, body, tags, references, kind } = edit;
   const reason = findEditError(edit);
-  return reason === undefined ? { type: "act", id, action, edit: { title, body, tags, ...(references ? { references } : {}) }, choice } : { type: "invalidEdit", id, action, reason };
+  return reason === undefined ? { type: "act", id, action, edit: { title, body, tags, ...(references ? { references } : {}), ...(kind ? { kind } : {}) }, choice } : { type: "invalidEdit", id, action, reason };
 }
 
 function isIdList(value: unknown): value is string[] {

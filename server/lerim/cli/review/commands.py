@@ -23,6 +23,7 @@ from lerim.cli.terminal import (
     with_error_exit,
 )
 from lerim.files import hash_text
+from lerim.memory import MemoryKind
 from lerim.review import ReviewPaths, ReviewResult, flag_text, queue
 from lerim.times import format_moment
 from lerim.views import ProjectContext, UndoListOutput, load_candidate, load_pending_list
@@ -208,6 +209,7 @@ def edit_command(
     tag: Annotated[
         list[str] | None, typer.Option("--tag", metavar="TAG", help="The new tags. Can be repeated.")
     ] = None,
+    kind: Annotated[MemoryKind | None, typer.Option(help="The new kind.")] = None,
     personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
@@ -215,7 +217,7 @@ def edit_command(
     """Edit a candidate; opens $EDITOR if no option is given."""
     paths = find_review_paths(repo, personal)
     candidate_id = make_candidate_id_finder(paths)(candidate_id)
-    if title is None and body is None and tag is None:
+    if title is None and body is None and tag is None and kind is None:
         proposal = queue.load_pending(paths, candidate_id)
         text_hash = hash_text(proposal.text)
         with edit_in_editor(proposal.record) as edit:
@@ -229,7 +231,7 @@ def edit_command(
         return
     if body is not None and not body.strip():
         raise typer.BadParameter("The text is empty. Write some, or leave --body out.", param_hint="--body")
-    edit = queue.CandidateEdit(title, body, None if tag is None else tuple(tag))
+    edit = queue.CandidateEdit(title, body, None if tag is None else tuple(tag), kind=kind)
     act_on_each(
         [candidate_id],
         lambda name: queue.edit_candidate(paths, name, edit),

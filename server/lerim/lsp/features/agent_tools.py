@@ -20,7 +20,7 @@ from lerim.lsp.protocol import (
 )
 from lerim.lsp.window import Repo, Sidecar
 from lerim.lsp.window import candidate_counts as counts
-from lerim.memory import KINDS, Drift, DriftChecker, Primitive, StoredMemory, fence_items, render_memory, subject_of
+from lerim.memory import Drift, DriftChecker, StoredMemory, fence_items, render_memory, split_kind, subject_of
 from lerim.project import open_git
 from lerim.review import queue
 
@@ -56,8 +56,7 @@ async def add_memory(sidecar: Sidecar, params: AddMemoryParams) -> MemoryActView
     repo = await sidecar.find_trusted_repo(params.root, "Changing memories")
     paths = counts.find_review_paths(sidecar, repo)
 
-    kind = next((one for one in KINDS if one == params.kind), None)
-    primitive: Primitive = "learning" if kind else "question" if params.kind == "question" else "decision"
+    primitive, kind = split_kind(params.kind)
     selection = None
     if params.selected is not None:
         selection = await sidecar.run_in_thread(selections.find_selection, sidecar, repo.project, params.selected)

@@ -254,4 +254,4 @@ def _act(paths: ReviewPaths, params: ActParams) -> queue.ReviewResult:
 
 def _make_edit(edit: Edit) -> queue.CandidateEdit:
     references = None if edit.references is None else tuple(edit.references)
-    return queue.CandidateEdit(edit.title, edit.body, tuple(edit.tags), references)
+    return queue.CandidateEdit(edit.title, edit.body, tuple(edit.tags), references, edit.kind)

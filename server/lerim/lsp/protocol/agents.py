@@ -8,9 +8,9 @@ from typing import Literal
 import msgspec
 
 from lerim.lsp.protocol.core import Params
+from lerim.memory import MemoryKind
 
 ToolName = Literal["recall", "why", "propose"]
-MemoryKind = Literal["decision", "question", "insight", "procedure", "friction", "pitfall", "preference"]
 
 
 class AgentPlanParams(Params, frozen=True):

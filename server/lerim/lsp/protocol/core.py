@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from lerim.files import encode_writable_json
+from lerim.memory import MemoryKind
 
 SYNC = "lerim/sync"
 REVIEW_LIST = "lerim/review/list"
@@ -105,12 +106,13 @@ class RootParams(Params, frozen=True):
 
 
 class Edit(Params, frozen=True):
-    """A candidate's new text, and its new references if they change."""
+    """A candidate's new text, and its new references and kind if they change."""
 
     title: str
     body: str
     tags: list[str]
     references: list[str] | None = None
+    kind: MemoryKind | None = None
 
 
 class ChoiceParams(Params, frozen=True):

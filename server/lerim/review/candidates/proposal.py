@@ -11,7 +11,15 @@ from typing import Literal
 from lerim import files
 from lerim.errors import MemoryError_
 from lerim.extraction import Signal
-from lerim.memory import HeaderValue, MemoryRecord, StoredMemory, parse_references, record
+from lerim.memory import (
+    HeaderValue,
+    MemoryKind,
+    MemoryRecord,
+    StoredMemory,
+    parse_references,
+    record,
+    split_kind,
+)
 from lerim.redaction import redact_secrets
 from lerim.review.compare import NearMemory
 from lerim.sessions import Platform
@@ -94,6 +102,11 @@ class Proposal:
         return bool(self.session) or self.maker in ("agent", "file")
 
     @property
+    def can_change_kind(self) -> bool:
+        """Whether it would add a memory that can be of another kind."""
+        return self.action == "add" and not self.targets and self.record.primitive not in ("theme", "summary")
+
+    @property
     def ends(self) -> tuple[str, ...]:
         """The ids of the memories that accepting it would end."""
         if self.action in ("refer", "add", "same"):
@@ -104,19 +117,22 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class CandidateEdit:
-    """A person's new words for a candidate or memory. None leaves a part as it is."""
+    """A person's new words for a candidate or memory, and a candidate's new kind. None leaves a part as it is."""
 
     title: str | None = None
     body: str | None = None
     tags: tuple[str, ...] | None = None
     references: tuple[str, ...] | None = None
     """Only for a candidate: a memory's references are given separately (`acts.edit_memory`)."""
+    kind: MemoryKind | None = None
+    """Only for a candidate that adds a memory: a memory's kind is changed by `acts.change_kind`."""
 
 
 def apply_edit(proposal: Proposal, edit: CandidateEdit) -> str:
     """The text of the candidate file with a person's edit, without secrets.
 
-    Raises MemoryError_ for an empty title, or a reference that is not a path in the repository.
+    Raises MemoryError_ for an empty title, a reference that is not a path in the repository, or another kind for a
+    candidate that cannot have one.
     """
     words, old = clean_edit(edit, proposal.path), proposal.record
     title = old.title if words.title is None else words.title
@@ -128,6 +144,12 @@ def apply_edit(proposal: Proposal, edit: CandidateEdit) -> str:
         changes = {"title": title, "confidence": PERSON_CONFIDENCE, "tags": tags, "status": "edited"}
     if references != old.references:
         changes |= {"references": references or None, "status": "edited"}
+    if edit.kind is not None and edit.kind != (old.kind or old.primitive):
+        if not proposal.can_change_kind:
+            todo = "Accept it, and change the kind of the memory then."
+            raise MemoryError_("The kind of this candidate cannot change.", where=str(proposal.path), todo=todo)
+        primitive, kind = split_kind(edit.kind)
+        changes |= {"primitive": primitive, "kind": kind, "status": "edited"}
     if not changes:
         return proposal.text
     return record.update_record_text(proposal.text, changes, words.body, str(proposal.path))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated
 
 import msgspec
 
-from lerim.memory import QuoteChoice
+from lerim.memory import MemoryKind, QuoteChoice
 from lerim.review import CandidateEdit, CandidateView, NeighbourAnswer, ReviewPaths, ReviewResult, queue
 from lerim.views import (
     DroppedListOutput,
@@ -37,8 +38,10 @@ class WordsBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class EditBody(WordsBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """New words; what is null stays as it is. `seen` is the hash of the text that you saw, "" if you do not know it."""
+    """New words, and the kind that it shall have; what is null stays as it is. `seen` is the hash of the text that you
+    saw, "" if you do not know it."""
 
+    kind: MemoryKind | None = None
     seen: Id = ""
 
 
@@ -90,6 +93,10 @@ def make_edit(body: WordsBody) -> CandidateEdit:
     return CandidateEdit(body.title, body.body, None if body.tags is None else tuple(body.tags))
 
 
+def _make_candidate_edit(body: EditBody) -> CandidateEdit:
+    return replace(make_edit(body), kind=body.kind)
+
+
 def act(call: Call, do: Callable[[ReviewPaths, str], ReviewResult]) -> ResultView:
     """Acts on the candidate or memory that the path names; keeps what agents are given up to date."""
     paths, name = call.target()
@@ -113,7 +120,7 @@ def show_candidate(call: Call) -> CandidateView:
 
 def accept_candidate(call: Call, body: AcceptBody) -> ResultView:
     """Accepts a candidate as a memory."""
-    edit = None if body.edit is None else make_edit(body.edit)
+    edit = None if body.edit is None else _make_candidate_edit(body.edit)
     given = body.choice
     choice = None if given is None else queue.NeighbourChoice(given.answer, given.memory, given.hash)
     return act(
@@ -124,7 +131,7 @@ def accept_candidate(call: Call, body: AcceptBody) -> ResultView:
 
 def edit_candidate(call: Call, body: EditBody) -> ResultView:
     """Changes the words of a candidate."""
-    return act(call, lambda paths, name: queue.edit_candidate(paths, name, make_edit(body), seen=body.seen))
+    return act(call, lambda paths, name: queue.edit_candidate(paths, name, _make_candidate_edit(body), seen=body.seen))
 
 
 def reject_candidate(call: Call, body: RejectBody) -> ResultView:

@@ -6,13 +6,14 @@ Each form carries the hash of the text that was shown; a decision about a text t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import get_args
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from lerim.errors import LerimError, NotFoundError, StaleError, UsageError
+from lerim.memory import MemoryKind
 from lerim.review import (
     CandidateEdit,
     CandidateView,
@@ -162,7 +163,8 @@ def _parse_edit(place: Place, form: Form) -> CandidateEdit | None:
     if "title" not in form:
         return None
     shown = candidate_view(queue.load_pending(place.paths, form.get("candidate", "")))
-    return read_edit(form, shown.title, shown.body, shown.tags)
+    edit = read_edit(form, shown.title, shown.body, shown.tags) or CandidateEdit()
+    return replace(edit, kind=next((one for one in get_args(MemoryKind) if one == form.get("kind")), None))
 
 
 def _render_review(
@@ -228,6 +230,7 @@ def _describe_chosen(place: Place, chosen: Proposal, *, is_editing: bool, change
         "suggested_text": _describe_suggestion(view),
         "is_editable": view.action not in _WITHOUT_TEXT,
         "is_editing": is_editing and view.action not in _WITHOUT_TEXT,
+        "kinds": get_args(MemoryKind) if proposal.can_change_kind else (),
         "speakers": SPEAKERS,
     }
 

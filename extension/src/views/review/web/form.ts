@@ -1,5 +1,6 @@
 import { findEditError } from "../messages";
 import type { NeighbourView } from "../../../protocol";
+import { kindHelp, memoryKinds } from "../../../text/wording";
 import { button, h } from "../../shared/web/dom";
 import { memorySection } from "./neighbours";
 import { type Draft, parseReferences, parseTags } from "./state";
@@ -13,7 +14,7 @@ export interface FormActions {
 }
 
 /**
- * The inline form for a candidate's title, body, tags and references. Ctrl+Enter saves and accepts, Escape cancels. If the
+ * The inline form for a candidate's title, body, tags, kind and references. Ctrl+Enter saves and accepts, Escape cancels. If the
  * candidate is to change a memory, the memory's text is shown beside it.
  */
 export function editForm(draft: Draft, memory: NeighbourView | undefined, actions: FormActions): HTMLElement {
@@ -23,11 +24,14 @@ export function editForm(draft: Draft, memory: NeighbourView | undefined, action
   const tags = h("input", { id: "edit-tags", class: "edit-tags", attributes: { type: "text" } });
   const problem = h("p", { id: "edit-problem", class: "edit-problem", role: "alert" });
   const references = h("textarea", { id: "edit-references", class: "edit-references", attributes: { rows: "3", spellcheck: "false" } });
+  const kind = h("select", { id: "edit-kind", class: "edit-kind" }, ...memoryKinds.map((one) => h("option", { attributes: { value: one, title: kindHelp(one) } }, one)));
+  const hasKind = !changesMemory && draft.kind !== undefined;
+  if (draft.kind) kind.value = draft.kind;
   references.value = (draft.references ?? []).join("\n");
   title.value = draft.title;
   body.value = draft.body;
   tags.value = draft.tags.join(", ");
-  const currentDraft = (): Draft => ({ ...draft, title: title.value.trim(), body: body.value, tags: parseTags(tags.value), ...(changesMemory ? {} : { references: parseReferences(references.value) }) });
+  const currentDraft = (): Draft => ({ ...draft, title: title.value.trim(), body: body.value, tags: parseTags(tags.value), ...(changesMemory ? {} : { references: parseReferences(references.value) }), ...(hasKind ? { kind: memoryKinds.find((one) => one === kind.value) ?? null } : {}) });
   const ifValid = (act: () => void) => (): void => {
     const editError = findEditError(currentDraft());
     problem.textContent = editError ?? "";
@@ -45,6 +49,7 @@ export function editForm(draft: Draft, memory: NeighbourView | undefined, action
     body,
     h("label", { attributes: { for: "edit-tags" } }, "Tags, separated by commas"),
     tags,
+    ...(hasKind ? [h("label", { attributes: { for: "edit-kind" } }, "Kind"), kind] : []),
     ...(changesMemory ? [] : [h("label", { attributes: { for: "edit-references" } }, "References, one in each line: a file, or a file with # and a symbol"), references]),
   );
   const submitButtons = changesMemory

@@ -15,7 +15,7 @@ import { isFindKey, movementStep, reviewKeyAction, reviewHelpRows, type ReviewKe
 import { buildPage } from "./page";
 import { CandidateList, type Choosing } from "./list";
 import { bulkIds, type BulkAction, confirmDialog, ListTools } from "./tools";
-import { applyResult, applyLeftOut, applyList, addRequest, clearMarks, markAll, markRange, pendingIds, setListOptions, toggleMark, changedMemory, draftChoice, chooseNeighbour, type Draft, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseSavedState, type SavedState, selectedCandidate, switchRoot, startMemoryChange, startDraft, actionToUndo, undoLabel, selectCandidate } from "./state";
+import { applyResult, applyLeftOut, applyList, addRequest, clearMarks, markAll, markRange, pendingIds, setListOptions, toggleMark, changedMemory, draftChoice, draftEdit, chooseNeighbour, type Draft, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseSavedState, type SavedState, selectedCandidate, switchRoot, startMemoryChange, startDraft, actionToUndo, undoLabel, selectCandidate } from "./state";
 import { markChosen } from "./neighbours";
 import { spellOutHidden } from "../../shared/web/text";
 
@@ -304,7 +304,7 @@ function requestAction(action: "accept" | "reject" | "edit", chosenAnswer: Choic
   if (candidate === undefined || model.restricted || model.pendingRequests.has(candidate.id)) return;
   const draft = action === "reject" ? undefined : findDraft(model, candidate.id);
   if (action === "edit" && draft === undefined) return;
-  const edit = draft === undefined ? null : { title: draft.title, body: draft.body, tags: draft.tags };
+  const edit = draft === undefined ? null : draftEdit(draft, candidate);
   const choice = action === "accept" ? (chosenAnswer ?? draftChoice(draft, candidate)) : null;
   vscode.postMessage({ type: "act", id: candidate.id, action, edit, choice });
   update(addRequest(model, candidate.id, draft, action === "accept" ? acceptedText(candidate, choice) : ""));

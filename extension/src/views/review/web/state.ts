@@ -1,5 +1,6 @@
 // The state of the panel, changed only by these functions; drawing is elsewhere.
-import type { CandidateView, Edit, LeftOutView, NeighbourView, ReferenceProblem } from "../../../protocol";
+import type { CandidateView, Edit, LeftOutView, MemoryKind, NeighbourView, ReferenceProblem } from "../../../protocol";
+import { kindOf, memoryKinds } from "../../../text/wording";
 import type { ActionResultMessage, ListMessage } from "../messages";
 import { type Choice, rankedNeighbours } from "./answers";
 import { type Arrangement, arrange, type Grouping, groupings, type ListOptions } from "./arrangement";
@@ -192,7 +193,9 @@ function dropUnchangedDrafts(model: Model, removed: readonly CandidateView[]): r
   return model.drafts.filter((draft) => !removed.some((candidate) => draft === findDraft(model, candidate.id) && isUnchanged(draft, candidate)));
 }
 
-function isUnchanged(draft: Draft, { title, body, tags, references }: CandidateView): boolean {
+function isUnchanged(draft: Draft, candidate: CandidateView): boolean {
+  const { title, body, tags, references } = candidate;
+  if (draft.kind && draft.kind !== kindOf(candidate)) return false;
   return draft.title === title && draft.body === body && draft.tags.join("\n") === tags.join("\n") && (draft.references ?? references).join("\n") === references.join("\n");
 }
 
@@ -262,12 +265,24 @@ export function isEditable({ action }: CandidateView): boolean {
   return action !== "archive" && action !== "refer" && action !== "close";
 }
 
+/** The kind of a candidate that adds a memory of its own, which can be of another kind; undefined for the others. */
+function changeableKind(candidate: CandidateView): MemoryKind | undefined {
+  return candidate.action === "add" && candidate.targets.length === 0 ? memoryKinds.find((kind) => kind === kindOf(candidate)) : undefined;
+}
+
+/** What a draft asks for: its text, and the references and the kind if they were changed. */
+export function draftEdit({ title, body, tags, references, kind }: Draft, candidate: CandidateView): Edit {
+  const newReferences = references && references.join("\n") !== candidate.references.join("\n") ? { references } : {};
+  return { title, body, tags, ...newReferences, ...(kind && kind !== kindOf(candidate) ? { kind } : {}) };
+}
+
 /** Starts editing the selected candidate, or continues an earlier edit. */
 export function startDraft(model: Model): Model {
   const candidate = selectedCandidate(model);
   if (candidate === undefined || model.restricted || !isEditable(candidate) || findDraft(model, candidate.id) !== undefined) return model;
   const { id, title, body, tags, references } = candidate;
-  return replaceDraft(model, { root: model.root, id, title, body, tags: [...tags], references: [...references] });
+  const kind = changeableKind(candidate);
+  return replaceDraft(model, { root: model.root, id, title, body, tags: [...tags], references: [...references], ...(kind === undefined ? {} : { kind }) });
 }
 
 /** The neighbour that keys act on: the one the person chose, else the first. */
@@ -332,10 +347,11 @@ export function parseSavedState(value: unknown): SavedState | undefined {
 
 function parseDraft(value: unknown): Draft | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  const { root, id, title, body, tags, references, change } = value as Record<string, unknown>;
+  const { root, id, title, body, tags, references, kind, change } = value as Record<string, unknown>;
   if (typeof root !== "string" || typeof id !== "string" || typeof title !== "string" || typeof body !== "string" || !Array.isArray(tags)) return undefined;
   const kept = Array.isArray(references) ? { references: references.filter((one): one is string => typeof one === "string") } : {};
-  const draft = { root, id, title, body, tags: tags.filter((tag): tag is string => typeof tag === "string"), ...kept };
+  const keptKind = memoryKinds.find((known) => known === kind);
+  const draft = { root, id, title, body, tags: tags.filter((tag): tag is string => typeof tag === "string"), ...kept, ...(keptKind === undefined ? {} : { kind: keptKind }) };
   if (typeof change !== "object" || change === null) return draft;
   const { memory, hash } = change as Record<string, unknown>;
   return typeof memory === "string" && typeof hash === "string" ? { ...draft, change: { memory, hash } } : draft;
