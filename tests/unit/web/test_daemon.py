@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import watchfiles
 
 from desk import Desk, correction
 from hang import HANG
@@ -16,6 +17,7 @@ from lerim.jobs.progress import find_sync_elsewhere, share_progress, wait_for_ot
 from lerim.jobs.report import SyncProgress
 from lerim.project import project
 from lerim.project.lock import hold_project_lock
+from lerim.web.daemon import watching
 from lerim.web.daemon.daemon import Daemon
 from lerim.web.daemon.schedule import Timings
 from lerim.web.running_jobs import Work
@@ -56,6 +58,39 @@ async def test_a_new_session_is_found_and_its_candidates_wait(desk: Desk) -> Non
     async with daemon(desk):
         desk.session("s1", *correction(desk))
         await until("the candidate waits", lambda: len(desk.waiting()) == 1)
+
+
+@pytest.fixture
+def list_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folders of the stores are listed all the time, not every quarter of an hour."""
+    monkeypatch.setattr(watching, "LIST_AGAIN_SECONDS", 0.01)
+
+
+async def test_the_store_of_the_first_agent_is_noticed_when_it_appears(desk: Desk, list_often: None) -> None:
+    changed = asyncio.Event()
+    task = asyncio.create_task(watching.watch_stores(dict(os.environ), desk.home, changed.set))
+    try:
+        desk.session("s1", *correction(desk))
+        async with asyncio.timeout(HANG):
+            await changed.wait()
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+
+
+async def test_new_sessions_are_found_where_the_system_cannot_watch_folders(
+    desk: Desk, list_often: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_folders: object, **_options: object) -> AsyncIterator[object]:
+        raise OSError("OS file watch limit reached")
+        yield  # the function watches, as an iterator
+
+    monkeypatch.setattr(watchfiles, "awatch", refuse)
+    desk.session("s1", *correction(desk))
+    async with daemon(desk):
+        await until("the first candidate waits", lambda: len(desk.waiting()) == 1)
+        desk.session("s2", *correction(desk, "httpx", "src/net.py", "requests"))
+        await until("the second one waits, too", lambda: len(desk.waiting()) == 2)
 
 
 async def test_memories_are_maintained_once_a_day(desk: Desk) -> None:

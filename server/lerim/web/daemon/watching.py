@@ -35,11 +35,11 @@ def list_store_folders(environ: Mapping[str, str], home: Home) -> list[Path]:
 
 async def watch_stores(environ: Mapping[str, str], home: Home, on_change: Callable[[], None]) -> None:
     """Calls `on_change` when a store changes or appears, until cancelled. If the system cannot watch, it says so in the
-    log, and the daemon still looks at the stores now and then."""
+    log and calls `on_change` now and then."""
     known: list[Path] = []
     while True:
         folders = await asyncio.to_thread(list_store_folders, environ, home)
-        if known and folders != known:
+        if folders != known:
             on_change()
         known = folders
         if not folders:
@@ -60,4 +60,5 @@ async def watch_stores(environ: Mapping[str, str], home: Home, on_change: Callab
             continue
         except (OSError, RuntimeError) as error:
             log.warning("The agents' stores cannot be watched: %s.", type(error).__name__)
+            on_change()
             await asyncio.sleep(LIST_AGAIN_SECONDS)
