@@ -18,6 +18,7 @@ from .projects import ProjectContext as ProjectContext
 from .projects import ProjectListOutput as ProjectListOutput
 from .projects import ProjectView as ProjectView
 from .projects import SettingView as SettingView
+from .projects import find_gone_problems as find_gone_problems
 from .projects import find_project_by_key as find_project_by_key
 from .projects import load_configuration as load_configuration
 from .projects import load_context as load_context

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 
@@ -47,6 +48,11 @@ def find_project_by_key(key: str, home: Home) -> Project:
         todo = "`lerim project list` shows the keys; `lerim project add` adds a repository."
         raise NotFoundError("There is no project with this key.", where=key[:80], todo=todo)
     return found
+
+
+def find_gone_problems(project: Project, home: Home) -> list[Problem]:
+    """Returns why a registered project is not where it was registered; nothing if it is."""
+    return [one for one in list_projects(home)[1] if one.code == "project-gone" and Path(one.path) == project.root]
 
 
 class ProjectView(msgspec.Struct, frozen=True):

@@ -332,6 +332,19 @@ def test_a_memory_whose_file_is_gone_is_marked_not_found_with_the_file(
     assert '<span class="chip gone">not found</span>' in page(server, place, "memories")
 
 
+def test_each_page_of_a_repository_that_is_gone_says_so_and_what_to_do(server: WebServer, place: ReviewPaths) -> None:
+    root = place.project.root
+    root.rename(root.with_name("moved"))
+    for name in ("today", "review", "memories"):
+        text = page(server, place, name)
+        assert "The repository no longer exists." in text
+        assert f"<code>lerim project alias {root} --repo NEW_PLACE</code>" in text
+    problems = server.get(f"/projects/{place.project.key}/status")["problems"]
+    assert ("project-gone", str(root)) in [(one["code"], one["path"]) for one in problems]
+    root.with_name("moved").rename(root)
+    assert "no longer exists" not in page(server, place, "today")
+
+
 def test_the_numbers_of_a_sentences_sources_stand_apart(sample_server: WebServer, sample: Sample) -> None:
     text = page(sample_server, sample.place, "journal", day="2026-07-20")
     assert "</sup> <sup>" in text

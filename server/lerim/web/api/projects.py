@@ -16,6 +16,7 @@ from lerim.views import (
     QueueOutput,
     StatusOutput,
     change_jobs,
+    find_gone_problems,
     load_configuration,
     load_project_list,
     load_queue,
@@ -66,7 +67,8 @@ def show_status(call: Call) -> StatusOutput:
     with call.use_search(context.review_paths) as search:
         last = call.served.statuses.setdefault(search, LastStatus())
         view = load_status(context, call.served.clock(), search, last)
-    return msgspec.structs.replace(view, problems=[*context.problems, *view.problems])
+    gone = find_gone_problems(context.project, call.home)
+    return msgspec.structs.replace(view, problems=[*gone, *context.problems, *view.problems])
 
 
 def show_project_configuration(call: Call) -> ConfigOutput:

@@ -12,7 +12,7 @@ from lerim.paths import Home
 from lerim.project import Project, list_projects, make_personal_project
 from lerim.review import ReviewPaths
 from lerim.sessions import Catalog
-from lerim.views import find_project_by_key, open_catalog_if_any
+from lerim.views import find_gone_problems, find_project_by_key, open_catalog_if_any
 from lerim.web.served import Served, find_served
 
 
@@ -38,6 +38,11 @@ class Place:
     @property
     def name(self) -> str:
         return "Personal" if self.project.is_personal else self.project.name
+
+    @property
+    def gone(self) -> str:
+        """Says what to do if the repository is not where it was registered; "" if it is."""
+        return "".join(one.message for one in find_gone_problems(self.project, self.home))
 
     def open_search(self) -> AbstractContextManager[MemorySearch]:
         """Gives the search of the project's and the person's memories for a block."""
