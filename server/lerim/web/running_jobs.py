@@ -56,7 +56,7 @@ MAX_WAITING_EVENTS = 1000
 class _Run:
     """One run: its task, its latest progress, and those who follow it."""
 
-    task: asyncio.Task[None] | None = None
+    task: asyncio.Task[WorkEvent] | None = None
     latest: WorkEvent | None = None
     followers: set[asyncio.Queue[WorkEvent | None]] = field(default_factory=set)
 
@@ -112,35 +112,28 @@ class Work:
             if kind == "sync"
             else partial(processes.maintain, key, root, run.pass_line, dry_run=dry_run, explicit=explicit)
         )
-        run.task = asyncio.create_task(self._run(kind, project, run, job, refresh=not dry_run))
+        run.task = asyncio.create_task(self._find_outcome(kind, project, job, refresh=not dry_run))
+        run.task.add_done_callback(partial(self._end, kind, project, run))
         return True
 
-    async def _run(
-        self,
-        kind: WorkKind,
-        project: Project,
-        run: _Run,
-        job: Job,
-        *,
-        refresh: bool,
-    ) -> None:
-        outcome: WorkEvent
+    async def _find_outcome(self, kind: WorkKind, project: Project, job: Job, *, refresh: bool) -> WorkEvent:
         try:
             report = await job()
-            outcome = SyncReportLine(report) if isinstance(report, SyncReport) else MaintainReportLine(report)
             if refresh:
                 await self._refresh_agent_files(project)
-        except asyncio.CancelledError:
-            outcome = FailureLine(
-                "cancelled", f"The {_NOUNS[kind]} was cancelled; the next one continues where it stopped."
-            )
         except LerimError as error:
-            outcome = FailureLine(error.code, error.message, error.todo)
+            return FailureLine(error.code, error.message, error.todo)
         except Exception as error:  # a follower must not wait for ever
             log.error("The %s failed: %s at %s.", kind, type(error).__name__, error_location(error))
-            outcome = FailureLine(
+            return FailureLine(
                 "error", f"The {_NOUNS[kind]} stopped at an unexpected {type(error).__name__}.", "See the log."
             )
+        return SyncReportLine(report) if isinstance(report, SyncReport) else MaintainReportLine(report)
+
+    def _end(self, kind: WorkKind, project: Project, run: _Run, task: asyncio.Task[WorkEvent]) -> None:
+        """Keeps the outcome of a run and tells its followers, also of one that was cancelled before it began."""
+        stopped = f"The {_NOUNS[kind]} was cancelled; the next one continues where it stopped."
+        outcome = FailureLine("cancelled", stopped) if task.cancelled() else task.result()
         self._outcomes[kind, project.key] = outcome
         del self._running[kind, project.key]
         run.tell(outcome)

@@ -13,6 +13,7 @@ import watchfiles
 
 from desk import Desk, correction
 from hang import HANG
+from lerim.jobs import FailureLine
 from lerim.jobs.progress import find_sync_elsewhere, share_progress, wait_for_other_sync
 from lerim.jobs.report import SyncProgress
 from lerim.project import project
@@ -58,6 +59,17 @@ async def test_a_new_session_is_found_and_its_candidates_wait(desk: Desk) -> Non
     async with daemon(desk):
         desk.session("s1", *correction(desk))
         await until("the candidate waits", lambda: len(desk.waiting()) == 1)
+
+
+async def test_work_that_is_cancelled_before_it_begins_has_ended_and_can_be_started_again(desk: Desk) -> None:
+    work = Work(desk.home, dict(os.environ))
+    for _ in range(2):
+        assert work.start("maintain", desk.place.project, explicit=True)
+        assert work.cancel("maintain", desk.place.project)
+        outcome = await work.wait("maintain", desk.place.project)
+        assert isinstance(outcome, FailureLine)
+        assert outcome.code == "cancelled"
+        assert not work.is_running("maintain", desk.place.project)
 
 
 @pytest.fixture
