@@ -143,6 +143,17 @@ test("a day with the dashboard", { skip: missing() ?? false, timeout: JOURNEY },
     await serving.page.getByRole("heading", { level: 1 }).waitFor();
   });
 
+  await run("a question after the sign-in has ended says how to sign in", async () => {
+    await serving.open("Ask");
+    const context = serving.page.context();
+    const cookies = await context.cookies();
+    await context.clearCookies();
+    await serving.page.getByLabel("Your question about this project").fill("How is the cache kept?");
+    await serving.page.keyboard.press("Enter");
+    await serving.page.locator("#state").getByText("run `lerim dashboard`").waitFor();
+    await context.addCookies(cookies);
+  });
+
   await run("the team's page finds what was shared, and shows who approved it and who reviews what was found", async () => {
     if (!hasDatabase) return t.diagnostic("PostgreSQL is not installed: the team's page is left out");
     writeFileSync(join(root, "CODEOWNERS"), "/src/ @ana\n");
@@ -186,7 +197,7 @@ test("a day with the dashboard", { skip: missing() ?? false, timeout: JOURNEY },
     await screen.shot("narrow");
     assert.deepEqual(found, []);
     assert.equal(overflow, 0, "nothing is wider than a phone");
-    // that a stale decision is refused is an error to the browser, too
-    assert.deepEqual(said.filter((line) => !/status of 409/.test(line)), [], "the browser had nothing to complain about");
+    // that a stale decision or a browser without a cookie is refused is an error to the browser, too
+    assert.deepEqual(said.filter((line) => !/status of (401|409)/.test(line)), [], "the browser had nothing to complain about");
   });
 });

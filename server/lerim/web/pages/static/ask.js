@@ -26,7 +26,7 @@ async function ask(fields) {
     const body = JSON.stringify({ text: String(fields.get("question")), use_model: fields.get("only_sources") === null });
     const headers = { "content-type": "application/json" };
     const response = await fetch(form.dataset.address, { method: "POST", headers, body, signal: running.signal });
-    if (!response.ok) throw new Error(errorText(await response.json()));
+    if (!response.ok) throw new Error(refusalText(await response.text()));
     for await (const event of events(response.body)) take(event);
   } catch (error) {
     state.textContent = error.name === "AbortError" ? "Stopped." : error.message;
@@ -94,6 +94,15 @@ function passageItem({ citation, detail, text }) {
 function passageAddress({ kind, ref, turn }) {
   const pages = form.dataset.pages;
   return kind === "memory" ? `${pages}/memories/${encodeURIComponent(ref.replace(/^m:/, ""))}` : `${pages}/sessions/turn?turn=${encodeURIComponent(turn)}`;
+}
+
+/** Why a request was refused: the guard before the API says so in words, the API in JSON. */
+function refusalText(answer) {
+  try {
+    return errorText(JSON.parse(answer));
+  } catch {
+    return answer;
+  }
 }
 
 function errorText({ error }) {
