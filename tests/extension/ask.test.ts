@@ -40,7 +40,7 @@ test("sentences are shown as they come, and what is cited opens", async () => {
   panel.send({ type: "ask", question: "Which tool?", all: false });
   await expect.poll(() => states(panel).at(-1)?.state).toBe("done");
   expect((panel.posted as ToAsk[]).filter(({ type }) => type === "sentence")).toEqual([{ type: "sentence", question: "Which tool?", sentence: fromMemory }]);
-  expect(context.asked[0]?.params).toMatchObject({ root, question: "Which tool?", all: false, passages: false });
+  expect(context.asked[0]?.params).toMatchObject({ root, question: "Which tool?", all: false });
   panel.send({ type: "open", number: 2 });
   await expect.poll(() => opened).toEqual([{ root, session: "s", turn: "t" }]);
   panel.send({ type: "open", number: 1 });

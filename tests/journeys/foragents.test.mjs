@@ -202,6 +202,12 @@ for (const editor of new Set([chosen, oldest])) {
       await until("the memory is on disk", () => markdown(root, ".lerim", "memory", "learnings").length === 1);
       await until("the block holds it", () => block().includes("Deploys happen on Fridays only"));
       assert.ok(block().startsWith(original));
+      await screen.clearNotifications();
+      await screen.command("Lerim: Write Memories into Rules Files", { further: true });
+      await screen.notification(/files are up to date/);
+      await screen.button("Stop Updating");
+      await screen.notification(/no longer updated after each accept/);
+      await screen.clearNotifications();
     });
 
     await run("what an agent's file holds is taken out again", async () => {

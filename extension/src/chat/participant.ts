@@ -51,7 +51,7 @@ async function answer(context: Sidecar, root: string, question: string, stream: 
     show(sentence);
   });
   try {
-    const found = await context.request(protocol.ask, { root, question, token: id, all: false, passages: false }, token);
+    const found = await context.request(protocol.ask, { root, question, token: id, all: false }, token);
     for (const sentence of found.sentences.slice(shown)) show(sentence);
     if (found.sentences.length === 0) {
       if (found.message !== "") stream.markdown(plain(`${found.message}\n\n`));

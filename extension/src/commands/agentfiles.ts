@@ -7,6 +7,8 @@ import type { Context } from "../sidecar/context";
 import { counted } from "../text/wording";
 import { showDifferences } from "../views/shared/filedifferences";
 
+const [undo, keepUpdating, stopUpdating] = ["Undo", "Keep Up to Date", "Stop Updating"] as const;
+
 type Requester = Pick<Context, "request" | "output">;
 
 /** Lerim: Write Memories into Rules Files…, or with `remove` the opposite. Shows the difference of each file, and writes the files on request. */
@@ -16,7 +18,7 @@ export async function giveMemoryToAgents(context: Requester, remove: boolean): P
   const plan = await context.request(protocol.exportPlan, { root, remove });
   for (const problem of plan.problems) context.output.warn(`${problem.path}: ${problem.message}`);
   if (plan.files.length === 0) {
-    void vscode.window.showInformationMessage(`Lerim: ${[nothingText(plan, remove), ...problemTexts(plan)].join(" ")}`);
+    await showKept(context, root, [nothingText(plan, remove), ...problemTexts(plan)], plan.keeps && !remove ? [stopUpdating] : []);
     return;
   }
   const options: vscode.QuickPickOptions = { title: remove ? "Remove Memories from Rules Files" : "Write Memories into Rules Files", placeHolder: "Change these files as shown?", ignoreFocusOut: true };
@@ -29,19 +31,23 @@ export async function giveMemoryToAgents(context: Requester, remove: boolean): P
 
 function showDone(context: Requester, root: string, plan: protocol.ExportPlanView, done: protocol.ExportDoneView, remove: boolean): void {
   const made = done.candidates > 0 ? ` ${counted(done.candidates, "edited line")} ${done.candidates === 1 ? "waits" : "wait"} for your review.` : "";
-  const choices = [...(done.undo === "" ? [] : ["Undo"]), ...(plan.keeps || remove ? [] : ["Keep Up to Date"])];
-  const texts = [`Lerim: ${counted(done.files, "file")} ${remove ? "restored" : "written"}.${made}`, ...problemTexts(plan)];
-  void vscode.window.showInformationMessage(texts.join(" "), ...choices).then(
-    async (choice) => {
-      if (choice === "Undo") {
-        const undone = await context.request(protocol.exportUndo, { root, undo: done.undo });
-        void vscode.window.showInformationMessage(`Lerim: ${counted(undone.files, "file")} restored.`);
-      } else if (choice !== undefined) {
-        await context.request(protocol.exportKeep, { root, keep: true });
-        void vscode.window.showInformationMessage("Lerim: These files are now updated after each accept. To stop this, run `lerim export --no-keep`.");
-      }
-    },
-  ).then(undefined, (error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${errorText(error)}`));
+  const keeping = remove ? [] : [plan.keeps ? stopUpdating : keepUpdating];
+  const texts = [`${counted(done.files, "file")} ${remove ? "restored" : "written"}.${made}`, ...problemTexts(plan)];
+  showKept(context, root, texts, [...(done.undo === "" ? [] : [undo]), ...keeping], done.undo).catch((error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${errorText(error)}`));
+}
+
+/** Shows a message with these choices: to take back what was written, and whether the files follow each accept from now on. */
+async function showKept(context: Requester, root: string, texts: readonly string[], choices: readonly string[], undoId = ""): Promise<void> {
+  const choice = await vscode.window.showInformationMessage(`Lerim: ${texts.join(" ")}`, ...choices);
+  if (choice === undefined) return;
+  if (choice === undo) {
+    const undone = await context.request(protocol.exportUndo, { root, undo: undoId });
+    void vscode.window.showInformationMessage(`Lerim: ${counted(undone.files, "file")} restored.`);
+    return;
+  }
+  await context.request(protocol.exportKeep, { root, keep: choice === keepUpdating });
+  const text = choice === keepUpdating ? "These files are now updated after each accept. To stop this, write memories into rules files again." : "These files are no longer updated after each accept.";
+  void vscode.window.showInformationMessage(`Lerim: ${text}`);
 }
 
 /** Lerim: Import Rules Files…. Lists what the files say, and makes candidates of it on request. */

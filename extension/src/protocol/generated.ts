@@ -395,15 +395,14 @@ export interface AskModelParams {
   token: string;
 }
 /**
- * A question of the person. `token` identifies it in notifications; `all`: include drifted and ended memories;
- * `passages`: ask no model.
+ * A question of the person. `token` identifies it in notifications; `all`: include drifted and ended
+ * memories.
  */
 export interface AskParams {
   root: string;
   question: string;
   token: string;
   all?: boolean;
-  passages?: boolean;
 }
 /**
  * How often one memory was served, and what became of it in the sessions in which it was.

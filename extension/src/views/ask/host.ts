@@ -117,7 +117,7 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
     this.#state = { ...noAnswer, question, all, state: "asking" };
     this.#sendState();
     try {
-      const answer = await this.context.request(protocol.ask, { root, question, token: running.token, all, passages: false }, running.cancel.token);
+      const answer = await this.context.request(protocol.ask, { root, question, token: running.token, all }, running.cancel.token);
       if (this.#runningQuestion !== running) return;
       const { sentences, passages, known, model, state, message } = answer;
       this.#state = { question, all, sentences, passages, known, model, state, note: message };

@@ -32,7 +32,7 @@ async def ask_question(sidecar: Sidecar, params: AskParams) -> Answer:
         cited = _with_known_handles(sidecar, repo, sentence)
         sidecar.server.protocol.notify(ANSWER, to_wire(AnswerParams(params.token, cited)))
 
-    question = Question(params.question[:MAX_QUESTION], "none" if params.passages else "auto", params.all)
+    question = Question(params.question[:MAX_QUESTION], "auto", params.all)
     answer = await sidecar.jobs.ask(repo.project.root, question, send_sentence)
     return msgspec.structs.replace(
         answer,

@@ -72,14 +72,13 @@ class MergeView(msgspec.Struct, frozen=True):
 
 
 class AskParams(Params, frozen=True):
-    """A question of the person. `token` identifies it in notifications; `all`: include drifted and ended memories;
-    `passages`: ask no model."""
+    """A question of the person. `token` identifies it in notifications; `all`: include drifted and ended
+    memories."""
 
     root: str
     question: str
     token: str
     all: bool = False
-    passages: bool = False
 
 
 class JournalParams(Params, frozen=True):
