@@ -91,6 +91,14 @@ def test_emphasis_is_left_out_of_the_title_and_stands_in_the_quote() -> None:
     assert found.evidence[0].quote == "**Always** use uv to install packages, __but never__ pip."
 
 
+def test_of_a_link_only_its_text_is_in_title_and_body() -> None:
+    [found] = candidates(
+        you("Always keep the fixtures in [tests/data](/home/kim/shop/tests/data#L3), never in src."), agent("Ok.")
+    )
+    assert found.title == "Always keep the fixtures in tests/data, never in src"
+    assert "/home/kim" not in found.title + found.body
+
+
 def test_the_body_has_the_whole_of_a_sentence_that_is_too_long_for_a_title() -> None:
     said = (
         "Always run the whole migration on a copy of the production database before it is merged, because the empty "

@@ -17,6 +17,7 @@ from long import LONG
 
 RANKED = ("prompt", "answer", "feedback", "plan", "reply")
 MARKS = re.compile(r"\*\*|__")
+LINK = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]+\)")
 
 
 FOLDERS = {"claude": "claude", "codex": "codex", "copilot": "copilot/cli", "gemini": "gemini", "opencode": "opencode"}
@@ -38,8 +39,8 @@ def said(turn: Turn, who: Speaker) -> str:
 
 
 def bare(text: str) -> str:
-    """A text on one line, without emphasis and in lower case: as a title may differ from it."""
-    return " ".join(MARKS.sub("", show_hidden(text)).split()).lower()
+    """A text on one line, without emphasis and link targets and in lower case: as a title may differ from it."""
+    return " ".join(MARKS.sub("", LINK.sub(r"\1", show_hidden(text))).split()).lower()
 
 
 @pytest.mark.parametrize("agent", FOLDERS)

@@ -71,12 +71,13 @@ _UNRESOLVED = compile_later(r"\W{0,4}(?:this|that|these|those|it|its|they|them|h
 _PRONOUN = compile_later(r"\b(?:this|that|these|those|it|they|them|there|one|ones)\b(?![-'])", re.IGNORECASE)
 _NAME_FORM = compile_later(r"`|[\w-]/[\w.-]|\w\.\w|\w_\w|[a-z][A-Z]|\b[A-Z]{2,}\b|(?:^|\s)--?[a-z]")
 """Code, a path, an identifier or a flag. With one of these most sentences say what they are about."""
-_EMPHASIS = compile_later(
+_MARKUP = compile_later(
     r"(?P<code>`[^`]{1,400}`)|(?<![A-Za-z0-9)\]])\*\*(?=\S)(?P<strong>[^*]{1,600}?)(?<=\S)\*\*(?![A-Za-z0-9(\[])"
     r"|(?<!\w)__(?=\S)(?P<several>[^_\s]{1,40}\s[^_]{1,400}?)(?<=\S)__(?!\w)"
+    r"|!?\[(?P<link>[^\[\]\n]{1,200})\]\([^()\s]{1,400}(?:\)|\Z)"
 )
-"""Bold text, and code spans so that nothing inside them is treated as bold. A single word in `__` is not treated as
-bold, because it may be a name such as `__init__`."""
+"""Bold text and links, and code spans so that nothing inside them is treated as either. A single word in `__` is not
+treated as bold, because it may be a name such as `__init__`. A cut may have taken the end of a link."""
 _MEMORY_TYPES: dict[PassageType, tuple[Primitive, LearningKind | None]] = {
     "decision": ("decision", None),
     "rule": ("learning", "preference"),
@@ -264,7 +265,9 @@ def _describe_outcome(passage: TurnPassage, scene: Scene) -> str:
 
 
 def _plain(text: str) -> str:
-    return squeeze_spaces(_EMPHASIS.sub(lambda found: found["code"] or found["strong"] or found["several"], text))
+    """Returns the text on one line, without bold and with links reduced to their text: their targets are often paths of
+    one machine."""
+    return squeeze_spaces(_MARKUP.sub(lambda found: next(filter(None, found.groups())), text))
 
 
 def _short(text: str) -> str:
