@@ -115,7 +115,7 @@ test("what an agent gets is said in a few words", () => {
   expect(channelDescription(channel())).toBe("installed · your files");
   expect(channelDescription(channel({ state: "untrusted", level: "project" }))).toBe("installed, untrusted · this repository");
   expect(channelDescription(channel({ state: "extension" }))).toBe("by this extension");
-  expect(connectionDescription(connection("codex"))).toBe("no memories yet");
+  expect(connectionDescription(connection("codex"))).toBe("not connected");
   expect(connectionDescription(connection("codex", { isHere: false }))).toBe("not found on this machine");
   expect(connectionDescription(connection("vscode", { channels: [channel({ state: "extension" })] }))).toBe("MCP server of this extension");
   const channels = [channel(), channel({ channel: "hooks" }), channel({ channel: "skill", state: "missing" })];

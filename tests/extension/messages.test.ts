@@ -10,7 +10,7 @@ const act = { type: "act", id: "c1", action: "accept", edit: null, choice: null 
 const choice = { answer: "changes", memory: "m1", hash: "h1" };
 
 test.each([
-  ...["ready", "sync", "manageTrust", "showLog"].map((type) => ({ type })),
+  ...["ready", "openAccepted", "sync", "manageTrust", "showLog"].map((type) => ({ type })),
   { type: "undo", action: "a1" },
   { type: "undo", action: null },
   { type: "copy", text: "t" },

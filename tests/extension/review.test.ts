@@ -127,6 +127,16 @@ test("a similar memory opens in the editor, and only one that the sidecar named"
   await expect.poll(() => shown.documents.map(({ uri }) => uri.path)).toEqual(["/repo/.lerim/memory/decisions/m1.md"]);
 });
 
+test("the memory that an accepted candidate became opens", async () => {
+  const path = "/repo/.lerim/memory/decisions/m1.md";
+  context.answer(protocol.reviewAct, () => ({ ...done, path }));
+  const panel = await openWithList();
+  panel.send(accept);
+  await message(panel, "actionResult");
+  panel.send({ type: "openAccepted" });
+  await expect.poll(() => shown.documents.map(({ uri }) => uri.path)).toEqual([path]);
+});
+
 test.each([
   ["Share quotes in git", "shared"],
   ["Keep quotes on this machine", "local"],

@@ -124,6 +124,14 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     await until("the candidate is gone", () => waiting(/os\.Stdout/) === undefined);
   });
 
+  await run("a filter that hides every candidate says so, and clearing it shows them", async () => {
+    await panel.press("Control+f");
+    await screen.page.keyboard.type("nobody said this");
+    await screen.shot("filtered");
+    await panel.frame.getByRole("button", { name: "Clear Filter" }).click();
+    await panel.lists(/mise run lint/);
+  });
+
   await run("reject takes the candidate away and writes no memory", async () => {
     await panel.select(/mise run lint/);
     await panel.press("r");

@@ -112,7 +112,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await listed(/^Decisions\s*1/);
     await listed(/^Learnings\s*6/);
     await unfold(/^Learnings/);
-    await listed(/`discount` rounds down/);
+    await listed(/discount rounds down/);
     await screen.shot("memories");
   });
 
@@ -250,7 +250,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.shot("drifted");
     await screen.command("Lerim: Show Memories by Freshness");
     await unfold(/^Drifted\s*1/);
-    await listed(/`discount` rounds down.*drifted/);
+    await listed(/discount rounds down.*drifted/);
     await screen.shot("by-freshness");
     await screen.hover("discount", /drifted/i);
     await screen.hoverLink("Still true");
@@ -294,7 +294,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
 
   await run("by hand: a memory is renamed and archived, each undone from its message", async () => {
     await unfold(/^Learnings/);
-    await screen.rowAction(row(/`discount` rounds down/), "Archive Memory", /Archived: .*rounds down/);
+    await screen.rowAction(row(/discount rounds down/), "Archive Memory", /Archived: .*rounds down/);
     await until("it is put away", () => files("archived", "learnings").some((name) => name.includes("discount")));
     await screen.shot("archived");
     await screen.button("Undo");
@@ -317,7 +317,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await title.fill("`discount` cuts off less than a cent");
     await title.press("Enter");
     await screen.notification(/Edited: .*cuts off/);
-    await listed(/`discount` cuts off less than a cent/);
+    await listed(/discount cuts off less than a cent/);
     await screen.clearNotifications();
   });
 

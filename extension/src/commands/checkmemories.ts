@@ -19,7 +19,8 @@ export async function checkMemories(context: Pick<Context, "request">): Promise<
   });
   if (result === undefined) return;
   const choices = result.errors + result.warnings + result.others > 0 ? ["Show Problems"] : [];
-  void vscode.window.showInformationMessage(`Lerim: ${checkText(result)}`, ...choices).then((choice) => {
+  const show = result.errors > 0 ? vscode.window.showWarningMessage : vscode.window.showInformationMessage;
+  void show(`Lerim: ${checkText(result)}`, ...choices).then((choice) => {
     if (choice !== undefined) void vscode.commands.executeCommand("workbench.actions.view.problems");
   });
 }

@@ -87,6 +87,11 @@ export function kindHelp(kind: string): string {
   return kindHelps[kind] ?? "";
 }
 
+/** A text without markdown's marks of code and bold, for a place that shows text as it is. */
+export function plainText(text: string): string {
+  return text.replaceAll(/`([^`\n]+)`/g, "$1").replaceAll(/\*\*(?=\S)([^*\n]+)(?<=\S)\*\*/g, "$1");
+}
+
 /** The kind of a learning, else the primitive. */
 export function kindOf(memory: { primitive: string; kind: string | null }): string {
   return memory.kind ?? memory.primitive;

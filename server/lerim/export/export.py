@@ -122,7 +122,7 @@ def describe_left_out(export: Export) -> list[str]:
     no_room = counts.pop("no-room", 0)
     reasons = [(count, REASON_TEXTS[reason]) for reason, count in sorted(counts.items())]
     reasons += [
-        (export.drifted, "its code has changed since"),
+        (export.drifted, "its code has changed since, or is not found"),
         (export.unchecked, "it was never compared with the code here"),
         (export.unapproved, "it reads like an order, and you have not approved the text"),
     ]

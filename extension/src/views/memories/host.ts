@@ -5,7 +5,7 @@ import type { CandidateTarget } from "../../commands/candidates";
 import * as protocol from "../../protocol";
 import { isToken } from "../../editor/arguments";
 import { isOutsideRepositories, rootFolders } from "../../editor/roots";
-import { counted, iconOf, kindOf } from "../../text/wording";
+import { counted, iconOf, kindOf, plainText } from "../../text/wording";
 import { totalPending, type PendingCandidates } from "../../sidecar/status";
 import { Refresher } from "../shared/refresher";
 import { loadRows, moreItem, treeItem } from "../shared/tree";
@@ -232,7 +232,7 @@ function groupIcon({ kind }: protocol.TreeGroup): vscode.ThemeIcon | undefined {
 
 function memoryItem(memory: protocol.TreeMemory, id: string): vscode.TreeItem {
   const mark = memoryMarks(memory);
-  return treeItem(memory.title, {
+  return treeItem(plainText(memory.title), {
     id,
     description: [mark, memory.kind ?? ""].filter((text) => text !== "").join(" · "),
     tooltip: memoryTooltip(memory), // a text, never markdown: anyone who can push writes it
@@ -255,7 +255,7 @@ function memoryIcon(memory: protocol.TreeMemory): vscode.ThemeIcon {
 
 function proposalItem(proposal: protocol.TreeProposal, root: string | null): vscode.TreeItem {
   const description = proposalDescription(proposal);
-  return treeItem(proposal.title, {
+  return treeItem(plainText(proposal.title), {
     id: `proposal:${root ?? ""}|${proposal.scope}|${proposal.id}`,
     description,
     tooltip: [proposal.title, `${kindOf(proposal)} · ${description}`, proposal.reason].filter((line) => line !== "").join("\n"),

@@ -40,6 +40,8 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   #actionCount = 0;
   /** The sidecar's id of the last action performed here; undefined if it failed or was undone. */
   #lastAction: string | undefined;
+  /** The file of the memory that the last accepted candidate became. */
+  #acceptedPath: string | undefined;
   #actionQueue: Promise<void> = Promise.resolve();
   readonly #listQueue = new RestartQueue(async () => {
     await this.#sendList();
@@ -208,6 +210,8 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
         return openReference(root, message.reference);
       case "openTarget":
         return this.#openTarget(message.id, message.target);
+      case "openAccepted":
+        return this.#openMemory(this.#acceptedPath);
       case "sync":
         return syncRoot(this.context, root);
       case "manageTrust":
@@ -229,6 +233,10 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   async #openTarget(id: string, target: string): Promise<void> {
     const candidate = this.#findSentCandidate(id);
     const path = [...(candidate?.targets ?? []), ...(candidate?.neighbours ?? [])].find((one) => one.id === target)?.path;
+    return this.#openMemory(path);
+  }
+
+  async #openMemory(path: string | undefined): Promise<void> {
     if (path !== undefined) await vscode.window.showTextDocument(vscode.Uri.file(path), { viewColumn: vscode.ViewColumn.Active, ...previewOptions() });
   }
 
@@ -249,6 +257,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
       if (result.askQuotes && quotes === undefined) return { ...result, ok: false, message: "The candidate was not accepted. First choose where quotes are kept." };
       const final = quotes === undefined ? result : await this.context.request(protocol.reviewAct, { ...params, quotes });
       if (final.ok && action !== "edit") this.#noteDecided([id]);
+      if (action === "accept") this.#acceptedPath = final.path ?? undefined;
       return { ...final, decided: final.ok ? [id] : [] };
     });
   }

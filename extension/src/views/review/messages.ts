@@ -27,6 +27,8 @@ export type FromWebview =
   | { readonly type: "openReference"; readonly reference: string }
   /** The memory `target` that the candidate `id` is about. */
   | { readonly type: "openTarget"; readonly id: string; readonly target: string }
+  /** The memory that the last accepted candidate became. */
+  | { readonly type: "openAccepted" }
   | { readonly type: "sync" }
   | { readonly type: "manageTrust" }
   | { readonly type: "showLog" };
@@ -139,6 +141,7 @@ export function parseFromWebview(value: unknown): FromWebview | undefined {
   const { type, id, ids, action, edit, session, turn, reference, place, target, text, most, scope, choice } = value;
   switch (type) {
     case "ready":
+    case "openAccepted":
     case "sync":
     case "manageTrust":
     case "showLog":

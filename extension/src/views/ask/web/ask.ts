@@ -168,8 +168,14 @@ function memoryExcerpt(text: string, title: string): string {
   return (lines[0]?.trim() === title.trim() && lines.length > 1 ? lines.slice(1) : lines).join("\n");
 }
 
+/** A passage without markdown's marks of headings, code blocks and bold. */
+function passageText(text: string): string {
+  const lines = text.split("\n").filter((line) => !/^\s*(?:```|~~~)/.test(line));
+  return lines.map((line) => line.replace(/^#{1,6}\s+/, "").replaceAll(/\*\*(?=\S)([^*]+)(?<=\S)\*\*/g, "$1")).join("\n");
+}
+
 function passageElement({ text, detail, time, citation }: Passage): HTMLElement {
-  const excerpt = citation.kind === "memory" ? memoryExcerpt(text, citation.title) : text;
+  const excerpt = passageText(citation.kind === "memory" ? memoryExcerpt(text, citation.title) : text);
   const { head, facts } = passageHead(citation, detail);
   const factsText = [...facts, dateText(time)].filter((fact) => fact !== "").join(" · ");
   const card = h(

@@ -1,3 +1,4 @@
+import { counted, plainText } from "../../../text/wording";
 import { button, h } from "../../shared/web/dom";
 
 export interface PanelState {
@@ -8,13 +9,21 @@ export interface PanelState {
   readonly restricted: boolean;
   /** What undo would revert; "" for nothing. */
   readonly undoText: string;
+  /** How many candidates wait that the list does not show, because of the filter or, without one, their age. */
+  readonly hidden: number;
+  readonly filter: string;
 }
 
 /** The text and buttons of the panel if there is no candidate to show. */
-export function emptyState(state: PanelState, actions: { sync: () => void; undo: () => void; trust: () => void }): HTMLElement {
-  const undo = state.undoText === "" ? [] : [button(`Undo “${shorten(state.undoText)}”`, actions.undo, { class: "undo", title: `Undo “${state.undoText}” (u)` })];
+export function emptyState(state: PanelState, actions: { sync: () => void; undo: () => void; trust: () => void; showHidden: () => void }): HTMLElement {
+  const undo = state.undoText === "" ? [] : [button(`Undo “${shorten(plainText(state.undoText))}”`, actions.undo, { class: "undo", title: `Undo “${state.undoText}” (u)` })];
   if (state.restricted) {
     return messageBox("Candidates are not shown in Restricted Mode.", "Trust this folder to sync its sessions and review candidates.", button("Manage Trust", actions.trust, { class: "primary" }));
+  }
+  if (state.hidden > 0) {
+    const waiting = `${counted(state.hidden, "candidate")} ${state.hidden === 1 ? "waits" : "wait"} for your review.`;
+    const [title, action] = state.filter === "" ? ["All candidates are older than 30 days.", "Show Older"] : ["No candidate matches the filter.", "Clear Filter"];
+    return messageBox(title, waiting, button(action, actions.showHidden, { class: "primary show-hidden" }), ...undo);
   }
   if (state.syncing) return messageBox("Reading sessions…", "Candidates appear here as they are found.", ...undo);
   if (state.failed) return messageBox("The candidates could not be listed.", "");

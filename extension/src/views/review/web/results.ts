@@ -1,7 +1,7 @@
 // What the panel says after an action.
 import type { CandidateView } from "../../../protocol";
 import type { ActionResultMessage } from "../messages";
-import { counted, raisedConfidenceText } from "../../../text/wording";
+import { counted, plainText, raisedConfidenceText } from "../../../text/wording";
 import { button, type Child, h } from "../../shared/web/dom";
 import { spellOutHidden } from "../../shared/web/text";
 import { difference } from "./difference";
@@ -11,7 +11,7 @@ const verbs: Readonly<Record<ActionResultMessage["action"], string>> = { accept:
 /** What was done, as a sentence, what became of the confidence of the `decided` candidate, and what the person should know besides. `successText` was prepared by the request; "" for none. */
 export function resultText(message: ActionResultMessage, title: string, successText: string, decided: CandidateView | undefined): string {
   const showsMessage = message.action === "accept" || message.action === "undo" || message.id === "";
-  const text = showsMessage && message.message !== "" ? spellOutHidden(message.message) : `${verbs[message.action]}${title === "" ? "" : `: ${spellOutHidden(title)}`}`;
+  const text = showsMessage && message.message !== "" ? spellOutHidden(plainText(message.message)) : `${verbs[message.action]}${title === "" ? "" : `: ${spellOutHidden(title)}`}`;
   // for an action done earlier elsewhere there is no undo, and the sidecar's message is shown
   const status = message.undo === null || successText === "" ? text : successText;
   const raised = message.action === "accept" && decided !== undefined ? raisedConfidenceText(decided) : "";
@@ -30,12 +30,14 @@ export function candidatesLeft({ action }: ActionResultMessage, count: number): 
   return action === "accept" || action === "reject" ? [h("span", { class: "left" }, ` ${counted(count, "candidate")} left.`)] : [];
 }
 
-/** A button that leads from an accepted candidate to the first file it is about, where its hover is. */
-export function acceptedPlace(message: ActionResultMessage, decided: CandidateView | undefined, open: (reference: string) => void): Child[] {
-  const [reference] = message.action === "accept" ? (decided?.references ?? []) : [];
-  if (reference === undefined) return [];
+/** Buttons that lead from an accepted candidate to its memory, and to the first file it is about, where its hover is. */
+export function acceptedPlaces(message: ActionResultMessage, decided: CandidateView | undefined, actions: { openMemory: () => void; open: (reference: string) => void }): Child[] {
+  if (message.action !== "accept" || message.id === "") return [];
+  const memory = [" ", button("Open Memory", actions.openMemory, { class: "link open-memory", title: "Open the memory\u2019s file" })];
+  const [reference] = decided?.references ?? [];
+  if (reference === undefined) return memory;
   const [path = ""] = reference.split("#");
-  return [" ", button(`Open ${spellOutHidden(path.slice(path.lastIndexOf("/") + 1))}`, () => open(reference), { class: "link open-accepted", title: spellOutHidden(reference) })];
+  return [...memory, " ", button(`Open ${spellOutHidden(path.slice(path.lastIndexOf("/") + 1))}`, () => actions.open(reference), { class: "link open-accepted", title: spellOutHidden(reference) })];
 }
 
 /** An error, with a diff of what changed meanwhile. */

@@ -9,7 +9,7 @@ import { rememberFocus, restoreFocus } from "./focus";
 import { footSection, leftOutSection, leftOutPageSize } from "./foot";
 import { editForm, showMemory } from "./form";
 import { LostDraftArea } from "./lostdrafts";
-import { acceptedPlace, candidatesLeft, noticeParts, resultText, undoButton } from "./results";
+import { acceptedPlaces, candidatesLeft, noticeParts, resultText, undoButton } from "./results";
 import { helpDialog } from "../../shared/web/help";
 import { isFindKey, movementStep, reviewKeyAction, reviewHelpRows, type ReviewKeyAction } from "../../shared/web/keys";
 import { buildPage } from "./page";
@@ -124,8 +124,8 @@ function showResult(message: ToWebview & { type: "actionResult" }): void {
   if (!message.ok) return showNotice(message.message, message.diff);
   showNotice("");
   list.reveal();
-  const openPlace = (reference: string): void => vscode.postMessage({ type: "openReference", reference });
-  lastActionText.replaceChildren(resultText(message, title, successText, decided), ...candidatesLeft(message, pendingIds(model).length), ...acceptedPlace(message, decided, openPlace), ...undoButton(message, () => perform("undo")));
+  const places = { openMemory: () => vscode.postMessage({ type: "openAccepted" }), open: (reference: string) => vscode.postMessage({ type: "openReference", reference }) };
+  lastActionText.replaceChildren(resultText(message, title, successText, decided), ...candidatesLeft(message, pendingIds(model).length), ...acceptedPlaces(message, decided, places), ...undoButton(message, () => perform("undo")));
 }
 
 /** Shows an error, with a diff of what changed meanwhile, until the next result. */
@@ -208,7 +208,9 @@ function drawDetail(): void {
   const candidate = selectedCandidate(model);
   const draft = findDraft(model, candidate?.id);
   const undoText = undoLabel(model);
-  const emptyKey = `empty ${model.list === undefined} ${listFailed} ${model.sync.running} ${model.restricted} ${undoText}`;
+  const hidden = pendingIds(model).length;
+  const { filter } = model.options;
+  const emptyKey = `empty ${hidden} ${filter === ""} ${model.list === undefined} ${listFailed} ${model.sync.running} ${model.restricted} ${undoText}`;
   const key = draft !== undefined ? `draft ${draft.id}` : candidate !== undefined ? `candidate ${candidate.id} ${undoText}` : emptyKey;
   if (key === drawnDetailKey && draft !== undefined) return updateShownMemory(draft, candidate);
   if (draft === undefined) checkReferences(candidate);
@@ -229,7 +231,7 @@ function drawDetail(): void {
   }
   if (candidate === undefined) {
     detail.replaceChildren(
-      emptyState({ loading: model.list === undefined, failed: listFailed, syncing: model.sync.running, restricted: model.restricted, undoText }, { sync: () => vscode.postMessage({ type: "sync" }), undo: () => perform("undo"), trust: () => vscode.postMessage({ type: "manageTrust" }) }),
+      emptyState({ loading: model.list === undefined, failed: listFailed, syncing: model.sync.running, restricted: model.restricted, undoText, hidden, filter }, { sync: () => vscode.postMessage({ type: "sync" }), undo: () => perform("undo"), trust: () => vscode.postMessage({ type: "manageTrust" }), showHidden: () => update(setListOptions(model, filter === "" ? { showOlder: true } : { filter: "" })) }),
     );
   } else {
     detail.replaceChildren(

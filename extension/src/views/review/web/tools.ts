@@ -28,7 +28,7 @@ export function bulkText(action: BulkAction, model: Model): string {
 /** What the person is asked before a bulk action. */
 export function bulkQuestion(action: BulkAction, count: number): { readonly title: string; readonly detail: string } {
   const title = `${action === "accept" ? "Accept" : "Reject"} ${counted(count, "candidate")}?`;
-  const detail = action === "accept" ? "Candidates with warnings stay in the list. You can undo all of it at once." : "What you reject is not proposed again. You can undo all of it at once.";
+  const detail = action === "accept" ? "Candidates with warnings stay in the list. One undo takes all of it back." : "What you reject is not proposed again. One undo takes all of it back.";
   return { title, detail };
 }
 
