@@ -3,6 +3,7 @@ from . import links as links
 from . import record as record
 from . import slug as slug
 from . import summaries as summaries
+from .claims import IN_REPLY_TO as IN_REPLY_TO
 from .claims import ClaimWords as ClaimWords
 from .claims import IsWrittenByLerim as IsWrittenByLerim
 from .claims import body_without_title as body_without_title

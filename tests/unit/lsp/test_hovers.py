@@ -59,6 +59,10 @@ def test_a_body_that_only_says_what_the_quote_below_it_says_is_left_out() -> Non
     assert said.count("the mirror has no wheels") == 1
     assert "…" not in said
     assert "It is slow." in plain(text(shown(body="Use uv, not pip: It is slow.", evidence=(quote,))))
+    replied = f"{quote.quote} In reply to: “Shall I use pip?”"
+    said = plain(text(shown(body=replied, evidence=(quote,))))
+    assert said.count("the mirror has no wheels") == 1
+    assert "In reply to: “Shall I use pip?”" in said
 
 
 def test_a_secret_in_a_memory_is_not_shown() -> None:

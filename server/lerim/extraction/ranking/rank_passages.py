@@ -53,7 +53,7 @@ from lerim.extraction.signals import (
     judge_next_words,
     narrow_to_symbols,
 )
-from lerim.memory import LearningKind, Primitive, Speaker
+from lerim.memory import IN_REPLY_TO, LearningKind, Primitive, Speaker
 from lerim.patterns import compile_later
 from lerim.sessions import Turn
 
@@ -202,7 +202,9 @@ def _choose_type(measured: MeasuredPassage) -> tuple[Primitive, LearningKind | N
     if _is_question(measured.passage):
         return _MEMORY_TYPES["question"]
     kind = explicit_type(measured.passage) or predict_type(measured.features)
-    return _MEMORY_TYPES["fact" if kind == "question" else kind]  # a statement about an open question is kept as a fact
+    # A statement about an open question is kept as a fact. So is an agent's rule: a preference is the person's.
+    is_fact = kind == "question" or (kind == "rule" and not measured.passage.is_persons)
+    return _MEMORY_TYPES["fact" if is_fact else kind]
 
 
 def _is_question(passage: TurnPassage) -> bool:
@@ -214,7 +216,7 @@ def _make_body(passage: TurnPassage, text: str, context: Quote | None, scene: Sc
     if passage.source == "answer":
         why = f" {full_sentence(_plain(passage.before))}" if passage.before else ""
         whole = f"Asked: “{_plain(passage.heading)}” Answered: “{text}”.{why}"
-    before = f"In reply to: “{_plain(context.text)}”" if context else ""
+    before = f"{IN_REPLY_TO}{_plain(context.text)}”" if context else ""
     return " ".join(part for part in (whole, before, _describe_outcome(passage, scene)) if part)
 
 

@@ -1,3 +1,4 @@
+from .claim_words import IN_REPLY_TO as IN_REPLY_TO
 from .claim_words import ClaimWords as ClaimWords
 from .claim_words import body_without_title as body_without_title
 from .claim_words import claim_text as claim_text

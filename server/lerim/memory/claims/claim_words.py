@@ -105,6 +105,10 @@ def update_file_sentence(text: str, moves: Mapping[str, str]) -> str:
     return _CONCERNS.sub(replace_names, text) if moves else text
 
 
+IN_REPLY_TO = "In reply to: “"
+"""What introduces, in a body, the words that a sentence refers back to."""
+
+
 def strip_boilerplate(text: str) -> str:
     """Returns the body without the sentences Lerim added."""
     return _BOILERPLATE.sub("", text)

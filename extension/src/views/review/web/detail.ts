@@ -64,7 +64,7 @@ function propertyChips(candidate: CandidateView): HTMLElement {
   return h(
     "div",
     { class: "chips", role: "group", label: "Properties" },
-    h("span", { class: "chip kind", title: kindHelp(kind) }, spellOutHidden(kind === candidate.primitive ? kind : `${candidate.primitive}: ${kind}`)),
+    h("span", { class: "chip kind", title: kindHelp(kind) }, spellOutHidden(kind)),
     h("span", { class: "chip confidence", title: confidenceHelp }, `confidence ${Math.round(candidate.confidence * 100)} %`),
     h("span", { class: "chip action" }, candidate.action === "add" ? "new memory" : proposedText(candidate.action)),
     ...(candidate.scope === "global" ? [h("span", { class: "chip scope", title: "A personal memory is not tied to a repository: it can be found from all of your repositories" }, "personal")] : []),

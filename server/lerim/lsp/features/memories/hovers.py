@@ -22,7 +22,7 @@ from lerim.lsp.protocol import (
     VERIFY_MEMORY,
     redact_text,
 )
-from lerim.memory import SPEAKER_NAMES, MemoryRecord, body_without_title, redact_record, strip_boilerplate
+from lerim.memory import IN_REPLY_TO, SPEAKER_NAMES, MemoryRecord, body_without_title, redact_record, strip_boilerplate
 
 if TYPE_CHECKING:
     from lerim.memory import Drift
@@ -98,8 +98,8 @@ def _render_memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
     text = body_without_title(record.title, record.body).strip()
     text = text if strip_boilerplate(text).strip() else ""  # a body that only names the code's location adds nothing
     evidence = next((evidence for evidence in record.evidence if evidence.quote.strip()), None)
-    if evidence is not None and _is_quoted(text, evidence.quote):
-        text = ""
+    if evidence is not None:
+        text = _leave_out_quoted(text, evidence.quote)
     body = shorten_text("\n".join(text.split("\n")[:MAX_BODY_LINES]), MAX_BODY)
     if body:
         parts.append(escape_block(body))
@@ -110,8 +110,16 @@ def _render_memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
     return "\n\n".join(parts)
 
 
+def _leave_out_quoted(text: str, quote: str) -> str:
+    """Leaves out of a text what the quote says, which is shown below it: all of it, or all but what it replies to."""
+    if _is_quoted(text, quote):
+        return ""
+    said, marker, rest = text.partition(IN_REPLY_TO)
+    return marker + rest if marker and _is_quoted(said.strip(), quote) else text
+
+
 def _is_quoted(text: str, quote: str) -> bool:
-    """Whether all that a text says is in the quote, which is shown below it."""
+    """Whether all that a text says is in the quote."""
     said, quoted = (" ".join(one.casefold().split()) for one in (text.removeprefix("…").rstrip(".!"), quote))
     return said in quoted and len(quote) <= MAX_QUOTE
 
