@@ -97,6 +97,15 @@ def test_an_answer_that_says_what_is_given_up_is_suggested_for_the_question(plac
     assert queue.accept_candidate(place, found.id).ok and place.store().load_by_id(asked.stem).status == "resolved"
 
 
+def test_only_a_question_is_answered(place: ReviewPaths, make: Make) -> None:
+    decided = accepted(place, make(*UV))
+    found = proposed(place, make("The tool that installs packages is uv", "It locks.", turn="t2", minutes=5))
+    before = files(place)
+    with pytest.raises(MemoryError_, match="not a question"):
+        queue.accept_candidate(place, found.id, choice=queue.NeighbourChoice("answers", decided.stem))
+    assert files(place) == before
+
+
 @pytest.mark.parametrize("answer", ["same", "replaces", "changes", "answers", "keep"])
 def test_each_answer_does_what_it_says_and_is_taken_back_exactly(
     place: ReviewPaths, make: Make, answer: queue.NeighbourAnswer

@@ -171,7 +171,8 @@ def _record_unedited_texts(ledger: Ledger, proposal: Proposal, effect: Effects) 
 def apply_choice(store: Store, proposal: Proposal, choice: NeighbourChoice) -> Proposal:
     """Return a copy of the candidate with the action and the target that the person chose. Write nothing.
 
-    Raises MemoryError_ if the proposal is a suggestion, whose memories Lerim chose; StaleError if the memory is no
+    Raises MemoryError_ if the proposal is a suggestion, whose memories Lerim chose, or if what it is to answer is not a
+    question; StaleError if the memory is no
     longer active or, unless the answer is `same`, if its text is not what the person saw.
     """
     if not proposal.is_claim:
@@ -193,6 +194,9 @@ def apply_choice(store: Store, proposal: Proposal, choice: NeighbourChoice) -> P
             where=str(stored.path),
             todo="Check its new text, then choose again.",
         )
+    if choice.answer == "answers" and stored.record.primitive != "question":
+        todo = "Name an open question, or say that the new memory replaces it."
+        raise MemoryError_("This memory is not a question.", where=str(stored.path), todo=todo)
     target = Target(stored.record.id, stored.text_hash)
     return replace(
         proposal, action=ACTIONS[choice.answer], targets=(target,), target_memories=(stored,), lost_targets=()
