@@ -37,6 +37,7 @@ RULES: Mapping[str, CheckRule] = {
     "reference-moved": CheckRule("warning", "What a reference names was renamed or moved."),
     "reference-ambiguous": CheckRule("warning", "A reference names a symbol that its file defines more than once."),
     "drifted": CheckRule("warning", "The code that a memory is about has changed since the memory was verified."),
+    "not-compared": CheckRule("warning", "The commit that a memory was verified at is not in this clone."),
     "secret": CheckRule("error", "A memory contains what looks like a secret."),
     "contradiction": CheckRule("warning", "A rules file says the opposite of a memory."),
     "unreviewed": CheckRule("information", "Candidates wait for review."),

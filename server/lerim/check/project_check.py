@@ -49,6 +49,8 @@ def check_project(
         if one.code not in FOUND_IN_DOCUMENTS
     ]
     summary = _check_drift(project, home, environ, live, findings)
+    if not baselines.has_baselines(home.project(project.key)):
+        findings += _find_uncompared(project, environ, live)
     memory_paths = _paths_by_source(store, live)
     paths_by_id: dict[str, list[Path]] = {}
     for path in memory_paths:
@@ -105,6 +107,30 @@ def _check_drift(
             message = f"Memories could not be compared with the code: {error.explanation}"
             findings.append(Finding("problem", message, str(project.memory_dir), FIRST_LINE))
     return found[-1]
+
+
+def _find_uncompared(project: Project, environ: Mapping[str, str], live: ReferenceMap) -> Iterator[Finding]:
+    """Yields a finding if a shallow clone lacks the commits that memories were verified at: a check for drift that
+    could not compare must not look as if it had passed. In a whole clone such a commit was rewritten, by a squash or a
+    rebase, and nothing can be done about it."""
+    git = open_git(project.root, environ)
+    if git is None or not (project.common_dir / "shallow").is_file():
+        return
+    verified = {one.name: one.verified.partition("@")[2] for one in live.entries if "@" in one.verified}
+    places = {
+        one.name: [(verified[one.name], to.path) for to in one.references]
+        for one in live.entries
+        if one.name in verified
+    }
+    texts = git.read_texts([place for some in places.values() for place in some])
+    uncompared = [name for name, some in places.items() if some and not any(place in texts for place in some)]
+    if uncompared:
+        which = "This memory was" if len(uncompared) == 1 else f"{len(uncompared)} memories, such as this one, were"
+        message = (
+            f"{which} not compared with the code: this clone lacks the commit of the verification. Fetch the whole "
+            "history (`git fetch --unshallow`; in CI a fetch depth of 0)."
+        )
+        yield Finding("not-compared", message, str(project.memory_dir / uncompared[0]), FIRST_LINE)
 
 
 @contextmanager

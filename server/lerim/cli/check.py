@@ -71,7 +71,9 @@ def check_command(
     fail_on: Annotated[
         list[str] | None,
         typer.Option(
-            "--fail-on", metavar="CODE", help="Exit with 1 only for findings with this code, such as drifted."
+            "--fail-on",
+            metavar="CODE",
+            help="Exit with 1 only for findings with this code, such as drifted, which includes not-compared.",
         ),
     ] = None,
     since: Annotated[
@@ -112,7 +114,7 @@ def check_command(
 
 def _fails(finding: Finding, codes: Sequence[str], *, strict: bool) -> bool:
     if codes:
-        return finding.code in codes
+        return finding.code in codes or (finding.code == "not-compared" and "drifted" in codes)
     return finding.severity == "error" or (strict and finding.severity == "warning")
 
 

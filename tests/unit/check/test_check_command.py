@@ -104,6 +104,28 @@ def test_a_project_in_order_passes_and_candidates_are_only_mentioned(repo: Path,
     assert [code for code, _, _ in found("--repo", str(repo), code=0)] == ["unreviewed"]
 
 
+def test_a_clone_that_cannot_be_compared_says_so_and_does_not_pass_a_check_for_drift(
+    repo: Path, isolated: Path, tmp_path: Path, git: Git
+) -> None:
+    home = Home(isolated / ".lerim")
+    project = locate_project(repo, home)
+    assert project is not None
+    path = write_memory(repo)
+    path.write_text(render_record(verify_record(project, home, RECORD, START)), encoding="utf-8")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "Remember")
+    app = repo / "src" / "app.py"
+    app.write_text(app.read_text().replace("open(path).read()", "1"))
+    git(repo, "commit", "-q", "-a", "-m", "Change")
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", "--depth", "1", repo.as_uri(), str(clone))
+    [one] = answer("check", "--repo", str(clone), code=0)["findings"]
+    assert (one["code"], one["severity"], one["path"]) == ("not-compared", "warning", str(path.relative_to(repo)))
+    assert "fetch depth of 0" in one["message"]
+    assert found("--repo", str(clone), "--fail-on", "drifted", code=1)
+    assert found("--repo", str(clone), "--fail-on", "secret", code=0)
+
+
 def test_drift_is_a_warning_that_only_strict_fails_on_and_a_rename_names_the_new_place(
     repo: Path, isolated: Path, git: Git
 ) -> None:
