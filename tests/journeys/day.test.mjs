@@ -113,8 +113,8 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     await screen.openFile("notes.txt");
     panel = await Panel.open(screen);
     await panel.editing("Write to os.Stderr in the logger, never to os.Stdout");
-    await panel.fill("#edit-kind", "pitfall");
-    await panel.fill("#edit-references", "logger.go");
+    await panel.chooseKind("pitfall");
+    await panel.writeReferences("logger.go");
     await screen.shot("kind");
     await panel.press("Control+Enter");
     const path = await until("the edited memory is on disk", () => memory(/^title: Write to os\.Stderr in the logger, never to os\.Stdout$/m));

@@ -182,12 +182,14 @@ export class Panel {
     await this.screen.page.keyboard.type(words);
   }
 
-  /** Fills in a field of the form, or chooses from it. */
-  async fill(field, value) {
-    const element = this.#frame.locator(field);
-    if (field === "#edit-kind") await element.selectOption(value);
-    else await element.fill(value);
-    await element.focus();
+  /** Chooses from the list of kinds in the form. */
+  async chooseKind(kind) {
+    await this.#frame.locator("#edit-kind").selectOption(kind);
+  }
+
+  /** Writes the references into the form, and leaves the focus there. */
+  async writeReferences(text) {
+    await this.#frame.locator("#edit-references").fill(text);
   }
 
   /** Waits until the title is being edited: its field is there with these words. Its focus is waited for, too, as `e` gives it. */

@@ -18,7 +18,7 @@ export async function giveMemoryToAgents(context: Requester, remove: boolean): P
   const plan = await context.request(protocol.exportPlan, { root, remove });
   for (const problem of plan.problems) context.output.warn(`${problem.path}: ${problem.message}`);
   if (plan.files.length === 0) {
-    await showKept(context, root, [nothingText(plan, remove), ...problemTexts(plan)], plan.keeps && !remove ? [stopUpdating] : []);
+    await showWithChoices(context, root, [nothingText(plan, remove), ...problemTexts(plan)], plan.keeps && !remove ? [stopUpdating] : []);
     return;
   }
   const options: vscode.QuickPickOptions = { title: remove ? "Remove Memories from Rules Files" : "Write Memories into Rules Files", placeHolder: "Change these files as shown?", ignoreFocusOut: true };
@@ -33,11 +33,11 @@ function showDone(context: Requester, root: string, plan: protocol.ExportPlanVie
   const made = done.candidates > 0 ? ` ${counted(done.candidates, "edited line")} ${done.candidates === 1 ? "waits" : "wait"} for your review.` : "";
   const keeping = remove ? [] : [plan.keeps ? stopUpdating : keepUpdating];
   const texts = [`${counted(done.files, "file")} ${remove ? "restored" : "written"}.${made}`, ...problemTexts(plan)];
-  showKept(context, root, texts, [...(done.undo === "" ? [] : [undo]), ...keeping], done.undo).catch((error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${errorText(error)}`));
+  showWithChoices(context, root, texts, [...(done.undo === "" ? [] : [undo]), ...keeping], done.undo).catch((error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${errorText(error)}`));
 }
 
 /** Shows a message with these choices: to take back what was written, and whether the files follow each accept from now on. */
-async function showKept(context: Requester, root: string, texts: readonly string[], choices: readonly string[], undoId = ""): Promise<void> {
+async function showWithChoices(context: Requester, root: string, texts: readonly string[], choices: readonly string[], undoId = ""): Promise<void> {
   const choice = await vscode.window.showInformationMessage(`Lerim: ${texts.join(" ")}`, ...choices);
   if (choice === undefined) return;
   if (choice === undo) {

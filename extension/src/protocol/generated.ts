@@ -395,8 +395,7 @@ export interface AskModelParams {
   token: string;
 }
 /**
- * A question of the person. `token` identifies it in notifications; `all`: include drifted and ended
- * memories.
+ * A question of the person. `token` identifies it in notifications; `all`: include drifted and ended memories.
  */
 export interface AskParams {
   root: string;

@@ -50,6 +50,8 @@ from .header import split_header as split_header
 from .header_lines import HeaderValue as HeaderValue
 from .header_lines import format_time as format_time
 from .header_lines import quote_scalar as quote_scalar
+from .kinds import MemoryKind as MemoryKind
+from .kinds import split_kind as split_kind
 from .lifecycle import NO_OUTCOMES as NO_OUTCOMES
 from .lifecycle import Feedback as Feedback
 from .lifecycle import ServedOutcomes as ServedOutcomes
@@ -81,7 +83,6 @@ from .record import MAX_FILE_BYTES as MAX_FILE_BYTES
 from .record import SPEAKER_NAMES as SPEAKER_NAMES
 from .record import Evidence as Evidence
 from .record import LearningKind as LearningKind
-from .record import MemoryKind as MemoryKind
 from .record import MemoryRecord as MemoryRecord
 from .record import Primitive as Primitive
 from .record import Scope as Scope
@@ -92,7 +93,6 @@ from .record import examine_values as examine_values
 from .record import parse_record as parse_record
 from .record import primitive_of as primitive_of
 from .record import render_record as render_record
-from .record import split_kind as split_kind
 from .reference import Reference as Reference
 from .reference import comma_list_item as comma_list_item
 from .reference import parse_reference as parse_reference

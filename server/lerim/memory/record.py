@@ -16,8 +16,6 @@ from lerim.memory.reference import comma_list_item, parse_reference
 
 Primitive = Literal["decision", "learning", "question", "theme", "summary"]
 LearningKind = Literal["insight", "procedure", "friction", "pitfall", "preference"]
-MemoryKind = Literal["decision", "question", LearningKind]
-"""What a person can write, or make of a candidate: a decision, a question, or a learning of this kind."""
 Speaker = Literal["user", "assistant", "tool", "web"]
 Scope = Literal["project", "global"]
 SPEAKER_NAMES: Mapping[Speaker, str] = {
@@ -130,15 +128,6 @@ def _read_body(text: str, parts: HeaderOffsets) -> str:
     """Returns the text below a header. In a file with Windows line ends they are read as `\\n`."""
     body = text[parts.body :].removeprefix(parts.newline).removesuffix(parts.newline)
     return body.replace("\r\n", "\n") if parts.newline == "\r\n" else body
-
-
-def split_kind(kind: MemoryKind) -> tuple[Primitive, LearningKind | None]:
-    """Returns the primitive that a kind belongs to, and the kind of a learning."""
-    match kind:
-        case "decision" | "question":
-            return kind, None
-        case _:
-            return "learning", kind
 
 
 def primitive_of(path: Path) -> Primitive | None:

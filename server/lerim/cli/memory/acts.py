@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from lerim.cli.memory.commands import KindName, memory_app, split_kind
+from lerim.cli.memory.commands import KindName, memory_app
 from lerim.cli.review import act_on_each, show_result
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
@@ -24,7 +24,7 @@ from lerim.cli.terminal import (
     with_error_exit,
 )
 from lerim.errors import UsageError
-from lerim.memory import MAX_FILE_BYTES, Feedback
+from lerim.memory import MAX_FILE_BYTES, Feedback, split_kind
 from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts
 from lerim.views import find_missing_references, merge_memory
 

@@ -39,6 +39,7 @@ from lerim.memory import (
     MemoryFilters,
     load_sentence_model,
     memory_view,
+    split_kind,
 )
 from lerim.review import ReviewPaths, queue
 from lerim.times import end_of_day, format_day
@@ -191,15 +192,6 @@ def _make_filters(
         since=parse_time_option(since, "--since"),
         until=parse_time_option(until, "--until"),
     )
-
-
-def split_kind(kind: KindName) -> tuple[PrimitiveName, LearningKind | None]:
-    """Returns the primitive that is meant, and the kind of a learning if one is named."""
-    match kind:
-        case "decision" | "learning" | "question" | "theme":
-            return kind, None
-        case _:
-            return "learning", kind
 
 
 def _validate_choices(option: str, choices: Sequence[Choice], words: Sequence[str]) -> tuple[Choice, ...]:

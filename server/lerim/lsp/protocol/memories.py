@@ -72,8 +72,7 @@ class MergeView(msgspec.Struct, frozen=True):
 
 
 class AskParams(Params, frozen=True):
-    """A question of the person. `token` identifies it in notifications; `all`: include drifted and ended
-    memories."""
+    """A question of the person. `token` identifies it in notifications; `all`: include drifted and ended memories."""
 
     root: str
     question: str

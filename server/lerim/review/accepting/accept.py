@@ -172,8 +172,8 @@ def apply_choice(store: Store, proposal: Proposal, choice: NeighbourChoice) -> P
     """Return a copy of the candidate with the action and the target that the person chose. Write nothing.
 
     Raises MemoryError_ if the proposal is a suggestion, whose memories Lerim chose, or if what it is to answer is not a
-    question; StaleError if the memory is no
-    longer active or, unless the answer is `same`, if its text is not what the person saw.
+    question; StaleError if the memory is no longer active or, unless the answer is `same`, if its text is not what the
+    person saw.
     """
     if not proposal.is_claim:
         raise MemoryError_(

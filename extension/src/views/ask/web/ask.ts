@@ -4,6 +4,7 @@ import { type AnswerState, type FromAsk, noAnswer, type ToAsk } from "../message
 import { button, h } from "../../shared/web/dom";
 import { prose } from "../../shared/web/prose";
 import { dateText } from "../../../text/sessionwording";
+import { withoutBold } from "../../../text/wording";
 import { spellOutHidden } from "../../shared/web/text";
 
 declare function acquireVsCodeApi(): { postMessage(message: FromAsk): void; getState(): unknown; setState(state: { typed: string }): void };
@@ -171,7 +172,7 @@ function memoryExcerpt(text: string, title: string): string {
 /** A passage without markdown's marks of headings, code blocks and bold. */
 function passageText(text: string): string {
   const lines = text.split("\n").filter((line) => !/^\s*(?:```|~~~)/.test(line));
-  return lines.map((line) => line.replace(/^#{1,6}\s+/, "").replaceAll(/\*\*(?=\S)([^*]+)(?<=\S)\*\*/g, "$1")).join("\n");
+  return lines.map((line) => withoutBold(line.replace(/^#{1,6}\s+/, ""))).join("\n");
 }
 
 function passageElement({ text, detail, time, citation }: Passage): HTMLElement {
