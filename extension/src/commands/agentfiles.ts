@@ -46,7 +46,7 @@ async function showWithChoices(context: Requester, root: string, texts: readonly
     return;
   }
   await context.request(protocol.exportKeep, { root, keep: choice === keepUpdating });
-  const text = choice === keepUpdating ? "These files are now updated after each accept. To stop this, write memories into rules files again." : "These files are no longer updated after each accept.";
+  const text = choice === keepUpdating ? "These files are now updated after each accept. To stop this, run Lerim: Write Memories into Rules Files… again." : "These files are no longer updated after each accept.";
   void vscode.window.showInformationMessage(`Lerim: ${text}`);
 }
 

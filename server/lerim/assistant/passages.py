@@ -187,8 +187,8 @@ def _search_memories(project: Project, home: Home, text: str, everything: bool, 
 def _search_with_drift(
     project: Project, home: Home, search: Callable[[], list[Hit]], problems: list[Problem]
 ) -> list[Hit]:
-    """Return what `search` finds, ranked by how what it finds compares with the code as it is now. Only these memories
-    are checked, so that a question takes no longer for a project with many memories."""
+    """Return what `search` finds, ranked after the memories found were compared with the code as it is now. Only they
+    are, so that a question takes no longer for a project with many memories."""
     subjects = [subject_of(hit.record) for hit in search() if hit.scope == "project" and hit.stored.status == "active"]
     try:
         DriftChecker(project, home).check_memories([subject for subject in subjects if subject.references])

@@ -125,10 +125,12 @@ def _find_uncompared(project: Project, environ: Mapping[str, str], live: Referen
     texts = git.read_texts([place for some in places.values() for place in some])
     uncompared = [name for name, some in places.items() if some and not any(place in texts for place in some)]
     if uncompared:
-        which = "This memory was" if len(uncompared) == 1 else f"{len(uncompared)} memories, such as this one, were"
+        many = len(uncompared) > 1
+        which = f"{len(uncompared)} memories, such as this one, were" if many else "This memory was"
+        commits = "commits they were verified at are" if many else "commit it was verified at is"
         message = (
-            f"{which} not compared with the code: this clone lacks the commit of the verification. Fetch the whole "
-            "history (`git fetch --unshallow`; in CI a fetch depth of 0)."
+            f"{which} not compared with the code, because the {commits} not in this clone. Fetch the whole history "
+            "(`git fetch --unshallow`; in CI a fetch depth of 0)."
         )
         yield Finding("not-compared", message, str(project.memory_dir / uncompared[0]), FIRST_LINE)
 

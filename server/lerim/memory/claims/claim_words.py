@@ -106,7 +106,7 @@ def update_file_sentence(text: str, moves: Mapping[str, str]) -> str:
 
 
 IN_REPLY_TO = "In reply to: “"
-"""What introduces, in a body, the words that a sentence refers back to."""
+"""Stands in a body before the words that its sentence refers back to."""
 
 
 def strip_boilerplate(text: str) -> str:

@@ -266,7 +266,7 @@ def _stem(name: str) -> str:
 
 
 def _stamp_with_quotes(found: MemoryFile, quotes_changed: int) -> FileStamp:
-    """Returns a stamp that differs, too, once the private quotes have changed: `quotes_changed` says when, in ms."""
+    """Returns a stamp that also changes with the private quotes, which last changed at `quotes_changed`, in ms."""
     return (found.stamp[0] + quotes_changed, *found.stamp[1:])
 
 

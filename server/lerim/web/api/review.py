@@ -38,8 +38,8 @@ class WordsBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class EditBody(WordsBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """New words, and the kind that it shall have; what is null stays as it is. `seen` is the hash of the text that you
-    saw, "" if you do not know it."""
+    """New words and a new kind; what is null stays as it is. `seen` is the hash of the text that you saw, "" if you do
+    not know it."""
 
     kind: MemoryKind | None = None
     seen: Id = ""

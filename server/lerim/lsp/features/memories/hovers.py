@@ -111,7 +111,7 @@ def _render_memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
 
 
 def _leave_out_quoted(text: str, quote: str) -> str:
-    """Leaves out of a text what the quote says, which is shown below it: all of it, or all but what it replies to."""
+    """Returns the text without what the quote below it says, too: nothing, or only the words that it replies to."""
     if _is_quoted(text, quote):
         return ""
     said, marker, rest = text.partition(IN_REPLY_TO)
