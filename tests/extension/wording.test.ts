@@ -7,9 +7,10 @@ import { act, shown } from "./fakes/vscode";
 
 const progress = { root: "file:///repo", stage: "reading", sessionsDone: 3, sessionsTotal: 12, candidates: 2, message: "", settling: 0 } as const;
 
-test("progress is told in counts", () => {
-  expect(progressText(progress)).toBe("3 of 12 sessions, 2 candidates");
-  expect(progressText({ ...progress, sessionsDone: 0, sessionsTotal: 1, candidates: 1 })).toBe("0 of 1 session, 1 candidate");
+test("progress names the part of the sync, whose numbers begin at 0", () => {
+  expect(progressText(progress)).toBe("Reading sessions: 3 of 12, 2 candidates");
+  expect(progressText({ ...progress, stage: "learning", sessionsDone: 0, sessionsTotal: 1, candidates: 1 })).toBe("Finding candidates: 0 of 1, 1 candidate");
+  expect(progressText({ ...progress, stage: "learning", message: "asking openai:tiny" })).toBe("Asking openai:tiny: 3 of 12, 2 candidates");
   expect(progressText({ ...progress, stage: "looking", sessionsTotal: 0, candidates: 0 })).toBe("Looking for sessions, 0 candidates");
 });
 
@@ -42,6 +43,7 @@ test("the status item counts what waits, follows a sync and says what is wrong",
     text: "$(checklist) Lerim: 3 to review · more soon",
     tooltip: "Lerim: 3 candidates to review\nThe last exchange of 1 session is not over yet. Lerim reads it by itself when nothing has been written for 90 seconds.\nLerim reads new sessions by itself",
   });
+  expect(statusDisplay({ kind: "setting-up", message: "Installing packages…" }, 0, "")).toMatchObject({ text: "$(loading~spin) Lerim", tooltip: "Lerim: Installing packages…" });
   expect(statusDisplay({ kind: "ready" }, 3, "3 of 12 sessions, 2 candidates")?.text).toBe("$(sync~spin) Lerim: 3 of 12 sessions, 2 candidates");
   expect(statusDisplay({ kind: "failed", message: "no" }, 0, "")).toMatchObject({ command: "lerim.restart", warning: true });
   expect(statusDisplay({ kind: "not-set-up" }, 0, "")).toMatchObject({ text: "$(debug-disconnect) Lerim: Set Up", tooltip: "Lerim is not set up. Click to set it up.", command: "lerim.setUp" });

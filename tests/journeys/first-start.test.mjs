@@ -116,8 +116,9 @@ test("first start", { skip, timeout: JOURNEY }, async (t) => {
 
   await step(t, () => person.screen, "Retry makes the environment with progress, and nothing is left half-made", async () => {
     writePipConfig(index === undefined ? "" : `index-url = ${index}\n`);
+    await person.screen.command("Focus on Memories View");
     await person.screen.button("Retry");
-    await person.setUp();
+    await Promise.all([person.setUp(), person.screen.page.locator(".sidebar").getByText(/Lerim is being set up/).first().waitFor()]);
     await person.screen.page.locator(".gettingStartedContainer").getByRole("button", { name: "Sync", exact: true }).waitFor(); // the walkthrough shows the next step
     await person.screen.shot("next-step");
   });

@@ -119,7 +119,7 @@ export class EnvironmentSetup {
     const python = await this.#withProgress("Setting up Lerim", async (signal, show) => {
       const report = (message: string): void => {
         show(message);
-        this.status.state = { kind: "starting", message };
+        this.status.state = { kind: "setting-up", message };
       };
       return create(this.paths, this.#tools(signal, report)).catch(async (error: unknown) => {
         if (signal.aborted && !this.closing.aborted) await globalState.update(cancelledKey, folder);

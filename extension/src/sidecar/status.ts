@@ -5,6 +5,7 @@ import { pendingText, settlingText } from "../text/wording";
 
 export type StatusState =
   | { readonly kind: "off" }
+  | { readonly kind: "setting-up"; readonly message: string }
   | { readonly kind: "starting"; readonly message: string }
   | { readonly kind: "ready" }
   | { readonly kind: "failed"; readonly message: string }
@@ -36,6 +37,7 @@ export function statusDisplay(state: StatusState, pending: number, syncing: stri
   switch (state.kind) {
     case "off":
       return undefined;
+    case "setting-up":
     case "starting":
       return { text: "$(loading~spin) Lerim", tooltip: `Lerim: ${state.message}`, command: "lerim.showLog", warning: false };
     case "failed":

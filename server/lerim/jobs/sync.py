@@ -146,7 +146,8 @@ def index_other_sessions(context: SyncContext, candidate_count: int) -> list[Pro
             for number, transcript in enumerate(stale):
                 if context.cancelled():
                     return
-                context.emit(SyncProgress("reading", number, len(stale), candidate_count, "other projects' sessions"))
+                message = "reading other projects' sessions"
+                context.emit(SyncProgress("reading", number, len(stale), candidate_count, message))
                 yield transcript, resume_reading(catalog, transcript)
 
         postponed: set[Path] = set()

@@ -99,7 +99,7 @@ class LeadPass:
     def run(self, waiting: Sequence[Proposal]) -> None:
         """Decide the candidates one after the other. Errors become problems."""
         for number, proposal in enumerate(waiting):
-            message = f"asking {self.lead.model.name} what is new in a claim"
+            message = f"asking {self.lead.model.name} what is new in claims"
             self.context.emit(SyncProgress("learning", number, len(waiting), len(self.sink.candidates), message))
             session = f"{proposal.platform}:{proposal.session}"
             with attribute_calls(session):

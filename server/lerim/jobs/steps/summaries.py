@@ -75,7 +75,7 @@ def summarize_by_rules(part: SyncPart, model_available: Callable[[], bool], sinc
         place.make_private_folder()
         with open_summaries(place.state / "memory", place.state_anchor, place.private) as summaries:
             for number in range(0, len(sessions), BATCH_SIZE):
-                part.emit_progress(number, len(sessions), f"summarizing {len(sessions) - number} sessions")
+                part.emit_progress(number, len(sessions), "summarizing sessions")
                 _summarize_batch(part, summaries, sessions[number : number + BATCH_SIZE], model_available)
                 if context.cancelled():
                     break
