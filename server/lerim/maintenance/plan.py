@@ -39,8 +39,7 @@ from lerim.memory import (
     merge_bodies,
     merge_evidence,
     never_written_by_lerim,
-    parse_reference,
-    reference_text,
+    update_references,
     with_current_status,
 )
 from lerim.review import Suggestion
@@ -333,14 +332,9 @@ class _Planner:
         """Update the references of memories whose places in the code were moved or renamed."""
         for stored in self.unplanned("decision", "learning", "question", "theme"):
             moves = self.inputs.drift.moved_references.get(stored.record.id, {})
-            references = tuple(dict.fromkeys(_moved_reference(text, moves) for text in stored.record.references))
+            references = update_references(stored.record.references, moves)
             if references == stored.record.references:
                 continue
             reason = ", ".join(f"{before} was moved to {after}" for before, after in moves.items())
             record = replace(stored.record, references=references)
             yield PlannedSuggestion("referred", Suggestion("refer", record, (stored,), f"{reason}."))
-
-
-def _moved_reference(text: str, moves: Mapping[str, str]) -> str:
-    reference = parse_reference(text)
-    return moves.get(reference_text(reference), text) if reference else text

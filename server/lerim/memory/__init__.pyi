@@ -98,6 +98,7 @@ from .reference import comma_list_item as comma_list_item
 from .reference import parse_reference as parse_reference
 from .reference import parse_references as parse_references
 from .reference import reference_text as reference_text
+from .reference import update_references as update_references
 from .references import TWO_ANSWERS_CODE as TWO_ANSWERS_CODE
 from .references import MemoryEntry as MemoryEntry
 from .references import MemoryFileChanges as MemoryFileChanges

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -48,6 +48,13 @@ def parse_reference(text: str) -> Reference | None:
 def reference_text(reference: Reference) -> str:
     """Returns a reference as it is written in a file."""
     return f"{reference.path}#{reference.symbol}" if reference.symbol else reference.path
+
+
+def update_references(texts: Iterable[str], moves: Mapping[str, str]) -> tuple[str, ...]:
+    """Returns references, each once, with those that have moved where they are now; `moves` maps references as
+    `reference_text` writes them."""
+    parsed = ((text, parse_reference(text)) for text in texts)
+    return tuple(dict.fromkeys(moves.get(reference_text(one), text) if one else text for text, one in parsed))
 
 
 def comparison_key(references: Iterable[str], verified: str) -> str:

@@ -14,7 +14,7 @@ from lerim.memory.freshness.moved_files import MovedFiles
 from lerim.memory.freshness.reference_check import is_missing
 from lerim.memory.freshness.sources import SourceReader
 from lerim.memory.record import MemoryRecord
-from lerim.memory.reference import Reference, parse_reference
+from lerim.memory.reference import Reference, parse_reference, reference_text, update_references
 from lerim.paths import Home
 from lerim.project import SHORT_HASH_LENGTH, Project, read_head_commit
 
@@ -26,7 +26,7 @@ def verify_record(
     project: Project, home: Home, record: MemoryRecord, now: datetime, before: MemoryRecord | None = None
 ) -> MemoryRecord:
     """Returns the record as verified now, and stores its references as they are now. References that it already had
-    `before` keep their former baseline.
+    `before` keep their former baseline. A reference to a place that has moved becomes one to where it is.
 
     `verified` becomes `YYYY-MM-DD@<commit>`, or the day alone if no commit is checked out. Never raises for an
     unreadable file: its reference stays unknown. If a reference is not found or nothing can be
@@ -38,6 +38,7 @@ def verify_record(
     commit = read_head_commit(project.root, project.common_dir)
     reader = SourceReader(project.root)
     now_is = {reference: reader.baseline(reference) for reference in references}
+    moved: dict[str, str] = {}
     try:
         with baselines.open_baselines(home.project(project.key), project.root) as database, database.transaction():
             found: list[tuple[Reference, Baseline, DriftRecord | None]] = []
@@ -47,39 +48,34 @@ def verify_record(
                 drift_record = database.drift_record(record.id, reference)
                 if was is not None:
                     found.append((reference, was, drift_record))
-                elif (there := _baseline_after_move(drift_record, baseline, reader)) is not None:
-                    found.append((reference, *there))
+                elif (there := _place_after_move(drift_record, baseline)) and (state := reader.baseline(there)):
+                    moved[reference_text(reference)] = reference_text(there)
+                    found.append((there, state, _fresh(record.id, there, reader)))
                 elif is_missing(reader, reference):
                     return record
                 elif baseline is not None:
-                    stamp = reader.stamp(reference.path)
-                    found.append(
-                        (reference, baseline, DriftRecord(record.id, reference, "", reference.path, stamp, "fresh"))
-                    )
+                    found.append((reference, baseline, _fresh(record.id, reference, reader)))
             said = f"{now:%Y-%m-%d}@{commit[:SHORT_HASH_LENGTH]}" if commit else f"{now:%Y-%m-%d}"
             said = unique_verified(database, record.id, [one[:2] for one in found], said, commit)
             database.replace_references(record.id, said, found)
             MovedFiles(project, database).record_files_once()
     except LerimError:
         return record
-    return replace(record, verified=said)
+    return replace(record, verified=said, references=update_references(record.references, moved))
 
 
-def _baseline_after_move(
-    drift_record: DriftRecord | None, baseline: Baseline | None, reader: SourceReader
-) -> tuple[Baseline, DriftRecord] | None:
-    """Returns the baseline and drift of a reference where it was last seen, if it has moved and is no longer
-    (`baseline`) where its memory says; else None."""
+def _fresh(memory: str, reference: Reference, reader: SourceReader) -> DriftRecord:
+    return DriftRecord(memory, reference, "", reference.path, reader.stamp(reference.path), "fresh")
+
+
+def _place_after_move(drift_record: DriftRecord | None, baseline: Baseline | None) -> Reference | None:
+    """Returns where a reference was last seen, if it has moved and is no longer (`baseline`) where its memory says;
+    else None."""
     place = parse_reference(drift_record.moved_to) if drift_record else None
     if drift_record is None or place is None:
         return None
-    if baseline is not None and (baseline.digest or not drift_record.reference.symbol):
-        return None
-    found = reader.baseline(place)
-    renamed = f"`{drift_record.reference.path}` is `{place.path}` now"
-    said = drift_record.detail if drift_record.state == "fresh" else renamed
-    fresh = replace(drift_record, checked_path=place.path, stamp=reader.stamp(place.path), state="fresh", detail=said)
-    return (found, fresh) if found is not None else None
+    is_there = baseline is not None and (baseline.digest or not drift_record.reference.symbol)
+    return None if is_there else place
 
 
 def unique_verified(

@@ -107,9 +107,12 @@ def _update_effects(
     before = store.read_text(kept.path)
     others = [one.record for one in ended]
     after = updated_text(proposal.record, before, kept.path, store, others, overwrite_body=proposal.overwrites_body)
-    verified = verify(parse_record(after, kept.path), [kept.record, *others]).verified
-    if verified:
-        after = record.update_record_text(after, {"verified": verified}, where=str(kept.path))
+    updated = parse_record(after, kept.path)
+    verified = verify(updated, [kept.record, *others])
+    if verified.references != updated.references:
+        after = text_with_references(after, kept.path, verified.references)
+    if verified.verified:
+        after = record.update_record_text(after, {"verified": verified.verified}, where=str(kept.path))
     changes = [*_end_changes(store, ended, kept.record), *quotes_changes(store, kept.record.id, proposal.record)]
     return Effects(kept.record.id, (*changes, file_change(store, kept.path, before, after)), kept.path)
 

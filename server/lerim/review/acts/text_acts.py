@@ -21,7 +21,14 @@ from lerim.memory import (
 from lerim.redaction import redact_secrets
 from lerim.review.accepting import record_kept, withdraw_archiving
 from lerim.review.acts.held_memory import UNCHANGED_MESSAGE, HeldMemory, current_second, hold_memory
-from lerim.review.candidates import ACCEPTED_CONFIDENCE, PERSON_CONFIDENCE, CandidateEdit, clean_edit, join_lines
+from lerim.review.candidates import (
+    ACCEPTED_CONFIDENCE,
+    PERSON_CONFIDENCE,
+    CandidateEdit,
+    clean_edit,
+    join_lines,
+    text_with_references,
+)
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
 
@@ -63,31 +70,37 @@ def _edited_text(memory: HeldMemory, edit: CandidateEdit, references: tuple[str,
         paths = memory.paths
         before = None if verify_now else old
         now = current_second()
-        verified = verifying.verify_record(paths.project, paths.home, with_references, now, before=before).verified
-        changes["verified"] = verified or None
+        verified = verifying.verify_record(paths.project, paths.home, with_references, now, before=before)
+        changes["verified"] = verified.verified or None
+        if verified.references != old.references:
+            changes["references"] = verified.references or None
     return memory.updated_text(changes, new_body)
 
 
 def verify_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
-    """Confirm that a memory is still true: its references are compared with their current state from now on, and its
-    confidence becomes at least `ACCEPTED_CONFIDENCE`. Raises as `edit_memory`, and MemoryError_ if a reference is not
-    found or that state cannot be saved."""
+    """Confirm that a memory is still true: its references are compared with their current state from now on, those that
+    moved are updated, and its confidence becomes at least `ACCEPTED_CONFIDENCE`. Raises as `edit_memory`, and
+    MemoryError_ if a reference is not found or that state cannot be saved."""
     with hold_memory(paths, memory_id) as memory:
         unverified = replace(memory.record, verified="")
-        verified = verifying.verify_record(paths.project, paths.home, unverified, current_second()).verified
-        if not verified:
+        verified = verifying.verify_record(paths.project, paths.home, unverified, current_second())
+        if not verified.verified:
             _require_found(memory)
             todo = "Free some space or make the folder writable, then try again."
             raise MemoryError_("The state of its references could not be saved.", where=str(paths.private), todo=todo)
-        changes: dict[str, HeaderValue] = {"verified": verified}
+        changes: dict[str, HeaderValue] = {"verified": verified.verified}
         if memory.record.confidence < ACCEPTED_CONFIDENCE:  # saying so is as good as accepting it
             changes["confidence"] = ACCEPTED_CONFIDENCE
         text = memory.updated_text(changes)
+        moved = [one for one in verified.references if one not in memory.record.references]
+        if moved:
+            text = text_with_references(text, memory.path, verified.references)
         label = f"Verified: {memory.record.title}"
         if text == memory.text:
             record_kept(paths, memory_id)
             return ReviewResult(True, "verify", label, path=str(memory.path))
-        return memory.perform("verify", label, [memory.rewrite_change(text)])
+        done = memory.perform("verify", label, [memory.rewrite_change(text)])
+        return replace(done, message=f"{label} (it refers to {', '.join(moved)} now)") if moved else done
 
 
 def _require_found(memory: HeldMemory) -> None:
