@@ -142,7 +142,7 @@ def test_an_edited_line_becomes_a_change_of_its_memory_and_an_own_line_a_candida
     assert marks[0] == marks[1]
 
 
-def test_files_are_kept_up_to_date_after_an_accept_only_where_the_person_chose_that(
+def test_files_are_kept_up_to_date_after_each_change_only_where_the_person_chose_that(
     place: ReviewPaths, repo: Path, home: Home
 ) -> None:
     remember(place, "Use uv, not pip")
@@ -158,6 +158,10 @@ def test_files_are_kept_up_to_date_after_an_accept_only_where_the_person_chose_t
     assert "AGENTS.md was brought up to date" in done.stderr and "Prices are Decimal" in agents.read_text()
     run("review", "undo")
     assert "Prices are Decimal" not in agents.read_text()
+    added = answer("memory", "add", "--title", "Retry uploads")
+    assert "Retry uploads" in agents.read_text()
+    (repo / added["path"]).unlink()
+    assert "AGENTS.md was brought up to date" in run("maintain").stderr and "Retry uploads" not in agents.read_text()
     (repo / ".claude").mkdir()
     run("memory", "add", "--title", "Loading is lazy", "--reference", "src/app.py#load")
     run("memory", "archive", next(iter(place.store().all_ids())))

@@ -20,6 +20,7 @@ from lerim.cli.terminal import (
     interruptible,
     open_command_context,
     output,
+    refresh_agent_files,
     show_progress,
     with_error_exit,
 )
@@ -132,10 +133,13 @@ def _maintain_project(project: Project, *, dry_run: bool, quiet: bool) -> Mainta
         if find_running_server(home) is not None:
             from lerim.cli.jobs.on_server import run_on_server
 
-            report = run_on_server(home, project, "maintain", {"dry_run": dry_run}, emit, cancelled)
-            if isinstance(report, MaintainReport):
-                return report
-        return maintain.maintain_project(project, home, os.environ, emit, cancelled, dry_run=dry_run)
+            done = run_on_server(home, project, "maintain", {"dry_run": dry_run}, emit, cancelled)
+            if isinstance(done, MaintainReport):
+                return done
+        report = maintain.maintain_project(project, home, os.environ, emit, cancelled, dry_run=dry_run)
+    if not dry_run:
+        refresh_agent_files(project, home)
+    return report
 
 
 def _describe_progress(event: MaintainProgress) -> str:

@@ -24,12 +24,12 @@ from lerim.cli.terminal import (
     output,
     parse_time_option,
     parse_typed_references,
+    refresh_agent_files,
     report_reading,
     resolve_file_filter,
     with_error_exit,
 )
 from lerim.errors import Problem
-from lerim.hook import start_refresh_if_used
 from lerim.memory import (
     KINDS,
     SEARCHED_PRIMITIVES,
@@ -277,7 +277,7 @@ def add_command(
         tags=tag,
         references=parse_typed_references(paths.project, reference),
     )
-    start_refresh_if_used(paths.project.root, paths.home)
+    refresh_agent_files(paths.project, paths.home)
     stored = paths.store().load(Path(result.path or ""))[0]
     if removed_note := result.message.partition("\n")[2]:
         output.print_note(f"note: {removed_note}")
