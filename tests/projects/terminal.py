@@ -14,12 +14,12 @@ app = make_app()
 testing._get_command = functools.cache(testing._get_command)  # type: ignore[attr-defined]
 
 
-def run(*arguments: str, typed: str | None = None) -> Result:
+def run(*arguments: str, typed: str | bytes | None = None) -> Result:
     """Calls `lerim` with these arguments, and with what is typed into it."""
     return CliRunner().invoke(app, list(arguments), input=typed, catch_exceptions=False)
 
 
-def answer(*arguments: str, code: int = 0, typed: str | None = None) -> Any:
+def answer(*arguments: str, code: int = 0, typed: str | bytes | None = None) -> Any:
     """What a command prints with --json, once it ended with this code."""
     result = run(*arguments, "--json", typed=typed)
     assert result.exit_code == code, result.output

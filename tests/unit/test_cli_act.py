@@ -22,7 +22,7 @@ def memory(repo: Path) -> str:
     return str(added["id"])
 
 
-def act(repo: Path, *arguments: str, code: int = 0, typed: str | None = None) -> Any:
+def act(repo: Path, *arguments: str, code: int = 0, typed: str | bytes | None = None) -> Any:
     return answer("memory", *arguments, "--repo", str(repo), code=code, typed=typed)
 
 
@@ -78,10 +78,11 @@ def test_a_question_is_answered(repo: Path) -> None:
     assert (shown(repo, asked)["status"], shown(repo, Path(path).stem)["primitive"]) == ("resolved", "decision")
 
 
-def test_a_text_that_would_be_empty_is_refused(repo: Path, memory: str) -> None:
+def test_a_text_that_would_be_empty_or_cannot_be_read_is_refused(repo: Path, memory: str) -> None:
     assert "empty" in act(repo, "edit", memory, "--body", "", code=2)["error"]["message"]
     assert "empty" in act(repo, "edit", memory, "--body", "-", code=2, typed=" \n")["error"]["message"]
     assert "empty" in act(repo, "add", "--title", "Use ruff", "--body", "", code=2)["error"]["message"]
+    assert "not UTF-8" in act(repo, "edit", memory, "--body", "-", code=2, typed=b"caf\xe9")["error"]["message"]
     assert shown(repo, memory)["body"] == "It is fast."
     assert len(answer("memory", "list", "--repo", str(repo))["memories"]) == 1
 
@@ -93,8 +94,9 @@ def test_what_is_said_to_be_still_true_of_a_file_that_is_not_there_is_told(repo:
 
 
 def test_what_was_added_is_named_and_can_be_taken_back(repo: Path) -> None:
-    said = run("memory", "add", "--title", "Use ruff", "--repo", str(repo)).output
+    said = run("memory", "add", "--title", "Use ruff", "--body", "-", "--repo", str(repo), typed="It is fast.").output
     [added] = answer("memory", "list", "--repo", str(repo))["memories"]
+    assert added["body"] == "It is fast."
     assert f"Written: {added['id']}\n" in said
     run(*re.findall(r"undo: lerim (.*)", said)[0].split(), "--repo", str(repo))
     assert answer("memory", "list", "--repo", str(repo))["memories"] == []

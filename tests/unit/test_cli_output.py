@@ -12,7 +12,7 @@ import pytest
 
 from hang import HANG
 from lerim import process
-from terminal import run
+from terminal import answer, run
 
 CLONE = Path(__file__).resolve().parents[2]
 COMMANDS = (["--help"], ["config", "show"])
@@ -62,6 +62,17 @@ def test_a_folder_that_is_not_there_is_not_the_repository_around_it(
     assert error["message"] in ("This folder does not exist.", "This is a file, not a folder.")
     assert not (repo / ".lerim").exists()
     assert not Path(os.environ["LERIM_HOME"]).exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows removes no current folder")
+def test_a_folder_that_cannot_even_be_looked_for_does_not_exist(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    for folder in (".", "~nobody-of-this-name/x", "a" * 5_000):
+        assert answer("memory", "list", "--repo", folder, code=1)["error"]["message"] == "This folder does not exist."
 
 
 def test_make_run_refuses_a_folder_that_is_not_there(repo: Path) -> None:

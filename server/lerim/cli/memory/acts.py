@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from lerim.cli.memory.commands import KindName, memory_app
+from lerim.cli.memory.commands import KindName, memory_app, read_body
 from lerim.cli.review import act_on_each, show_result
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
@@ -23,8 +22,7 @@ from lerim.cli.terminal import (
     parse_typed_references,
     with_error_exit,
 )
-from lerim.errors import UsageError
-from lerim.memory import MAX_FILE_BYTES, Feedback, split_kind
+from lerim.memory import Feedback, split_kind
 from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts
 from lerim.views import find_missing_references, merge_memory
 
@@ -64,7 +62,7 @@ def edit_command(
         raise typer.BadParameter("There is nothing to change. Give --title, --body, --tag or --reference.")
     paths = find_review_paths(repo, personal)
     memory_id = make_memory_id_finder(paths)(memory_id)
-    edit = CandidateEdit(title, None if body is None else _read_body(body), None if tag is None else tuple(tag))
+    edit = CandidateEdit(title, None if body is None else read_body(body), None if tag is None else tuple(tag))
     references = None if reference is None else parse_typed_references(paths.project, reference)
     act_on_each(
         [memory_id],
@@ -75,17 +73,6 @@ def edit_command(
     )
     for message in find_missing_references(paths.project, references or ()):
         output.print_note(f"note: {output.escape_controls(message)}")
-
-
-def _read_body(body: str) -> str:
-    """Returns the text of `--body`, or of standard input for `-`. Raises UsageError if it is empty or too long."""
-    text = sys.stdin.read(MAX_FILE_BYTES + 1) if body == "-" else body
-    if not text.strip():
-        todo = "Write some, or leave --body out. To remove a memory, use `lerim memory archive`."
-        raise UsageError("The text would be empty.", where="--body", todo=todo)
-    if len(text) > MAX_FILE_BYTES:
-        raise UsageError(f"The text is longer than {MAX_FILE_BYTES // 1024} kB.", where="--body -", todo="Shorten it.")
-    return text
 
 
 @memory_app.command("archive")
@@ -127,7 +114,7 @@ def promote_command(
     """Answer an open question with a decision."""
     if title is None and body is None:
         raise typer.BadParameter("Say what was decided with --title, and why with --body.")
-    words = None if body is None else _read_body(body)
+    words = None if body is None else read_body(body)
     _act_on_memories(
         [memory_id], lambda paths, one: acts.promote_question(paths, one, title, words), repo, personal, as_json
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -29,9 +30,10 @@ from lerim.cli.terminal import (
     resolve_file_filter,
     with_error_exit,
 )
-from lerim.errors import Problem
+from lerim.errors import Problem, UsageError
 from lerim.memory import (
     KINDS,
+    MAX_FILE_BYTES,
     SEARCHED_PRIMITIVES,
     SPEAKER_NAMES,
     STATUSES,
@@ -250,7 +252,10 @@ def show_command(
 def add_command(
     title: Annotated[str, typer.Option(metavar="TEXT", help="The memory in one line, such as “Use uv, not pip”.")],
     kind: Annotated[KindName, typer.Option(help="The kind of memory; a learning is an insight.")] = "decision",
-    body: Annotated[str | None, typer.Option(metavar="TEXT", help="The details: what, why and where.")] = None,
+    body: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="The details: what, why and where; `-` reads them from standard input."),
+    ] = None,
     tag: TagsOption = [],  # noqa: B006 - as above
     reference: Annotated[
         list[str], typer.Option("--reference", metavar="PATH[#SYMBOL]", help="A file it is about. Can be repeated.")
@@ -264,15 +269,13 @@ def add_command(
         raise typer.BadParameter(
             "Personal memories belong to no repository; leave this option out.", param_hint="--reference"
         )
-    if body is not None and not body.strip():
-        raise typer.BadParameter("The text is empty. Write some, or leave --body out.", param_hint="--body")
     primitive, learning_kind = split_kind("insight" if kind == "learning" else kind)
     paths = find_review_paths(repo, personal)
     result = queue.add_memory(
         paths,
         primitive,
         title,
-        body or "",
+        "" if body is None else read_body(body),
         kind=learning_kind,
         tags=tag,
         references=parse_typed_references(paths.project, reference),
@@ -293,6 +296,21 @@ def add_command(
     output.print_line(f"Written: {output.escape_controls(Path(result.path or '').stem)}")
     undo_command = f"lerim review undo {result.action}{' --global' if personal else ''}"
     output.print_line(f"  file: {output.escape_controls(result.path or '')}\n  undo: {undo_command}")
+
+
+def read_body(body: str) -> str:
+    """Returns the text of `--body`, or of standard input for `-`. Raises UsageError if it is empty, too long or not
+    readable."""
+    try:
+        text = sys.stdin.read(MAX_FILE_BYTES + 1) if body == "-" else body
+    except UnicodeDecodeError as error:
+        raise UsageError("The text is not UTF-8.", where="--body -", todo="Save it as UTF-8.") from error
+    if not text.strip():
+        todo = "Write some, or leave --body out. To remove a memory, use `lerim memory archive`."
+        raise UsageError("The text would be empty.", where="--body", todo=todo)
+    if len(text) > MAX_FILE_BYTES:
+        raise UsageError(f"The text is longer than {MAX_FILE_BYTES // 1024} kB.", where="--body -", todo="Shorten it.")
+    return text
 
 
 def _show_memories(found: MemoryListOutput, *, as_json: bool) -> None:

@@ -8,6 +8,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Literal, ParamSpec, TypeVar
@@ -109,10 +110,13 @@ def open_personal_context() -> ProjectContext:
 def resolve_folder(repo: Path) -> Path:
     """Returns the absolute path of a folder. Raises ProjectError if it is not one: a typing error must not select the
     repository around it."""
-    folder = repo.expanduser().absolute()
-    if folder.is_dir():
-        return folder
-    message = "This is a file, not a folder." if folder.exists() else "This folder does not exist."
+    folder, message = repo, "This folder does not exist."
+    with suppress(OSError, RuntimeError):  # the current folder was removed, the name is too long, ~name is nobody's
+        folder = repo.expanduser().absolute()
+        if folder.is_dir():
+            return folder
+        if folder.exists():
+            message = "This is a file, not a folder."
     raise ProjectError(message, where=str(folder), todo="Use --repo to name a folder in a repository.")
 
 
