@@ -34,6 +34,7 @@ from lerim.memory import (
     redact_record,
     source_parts,
     subject_of,
+    without_replied_to,
 )
 from lerim.paths import Home
 from lerim.project import Project
@@ -240,7 +241,7 @@ def _weigh_question(project: Project, home: Home, query: SearchQuery, hits: Sequ
 
 def _searchable_text(hit: Hit) -> str:
     record = redact_record(hit.record)
-    return f"{record.title} {record.body} {' '.join(record.tags)}"
+    return f"{record.title} {without_replied_to(record.body)} {' '.join(record.tags)}"
 
 
 def _find_memories(hits: Iterable[Hit], word_weights: WordWeights, everything: bool) -> Iterator[Passage]:

@@ -10,6 +10,7 @@ from .claims import body_without_title as body_without_title
 from .claims import claim_text as claim_text
 from .claims import claim_words as claim_words
 from .claims import dice_overlap as dice_overlap
+from .claims import find_replied_to as find_replied_to
 from .claims import is_older as is_older
 from .claims import merge_bodies as merge_bodies
 from .claims import merge_file_texts as merge_file_texts
@@ -17,6 +18,7 @@ from .claims import never_written_by_lerim as never_written_by_lerim
 from .claims import split_sentences as split_sentences
 from .claims import strip_boilerplate as strip_boilerplate
 from .claims import update_file_sentence as update_file_sentence
+from .claims import without_replied_to as without_replied_to
 from .claims import word_stems as word_stems
 from .documents import DocumentKind as DocumentKind
 from .documents import Field as Field

@@ -150,7 +150,7 @@ def test_the_most_worth_have_the_room_and_the_rest_is_counted() -> None:
 
 def test_the_reason_follows_the_title_where_there_is_room_and_takes_the_place_of_no_memory() -> None:
     why = "Floats lost cents, and the tax office complained. " * 4
-    explained = RuleMemory(replace(UV.record, body=f"{UV.record.title}. {why}"))
+    explained = RuleMemory(replace(UV.record, body=f"{UV.record.title}. In reply to: “Pip?” {why}"))
     [line] = [one for one in (texts_after(plan([explained]))["AGENTS.md"] or "").splitlines() if "Use uv" in one]
     assert line.startswith("- decision: Use uv, not pip — Floats lost cents, and the tax office complained.")
     assert len(line) < 190

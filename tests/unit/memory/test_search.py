@@ -8,7 +8,7 @@ import pytest
 
 from lerim.errors import Problem
 from lerim.memory.freshness import baselines
-from lerim.memory.record import MemoryRecord, render_record
+from lerim.memory.record import Evidence, MemoryRecord, render_record
 from lerim.memory.reference import Reference
 from lerim.memory.search.filters import EVERY_STATUS, MemoryFilters
 from lerim.memory.search.index import MAX_RANKED
@@ -58,6 +58,15 @@ def test_a_name_finds_the_other_names_that_memories_give_to_the_thing(project: P
         assert {hit.record.id for hit in search_memories(project, home, name)} == named
     giving.unlink()
     assert titles(project, home, "CI") == ["Clear the CI cache weekly"], "the name is forgotten with the memory"
+
+
+def test_the_words_that_a_memory_replies_to_do_not_find_it(project: Project, home: Home) -> None:
+    said, before = "It must stay off.", "The “smart” uploader retries twice."
+    quotes = (Evidence(said, "t1", "user"), Evidence(before, "t1", "assistant"))
+    body = f"{said} In reply to: “{before}” The agent changed `a.py`."
+    write(project.memory_dir, "It must stay off", body, evidence=quotes)
+    assert titles(project, home, "uploader") == titles(project, home, "smart") == []
+    assert titles(project, home, "stay off") == titles(project, home, "agent changed") == ["It must stay off"]
 
 
 def test_a_word_typed_twice_stands_for_no_other_word(project: Project, home: Home) -> None:

@@ -192,6 +192,14 @@ def test_quotes_that_stay_here_are_in_no_file_of_a_merge(place: ReviewPaths, mak
     assert all(isinstance(item, Evidence) for item in kept.evidence)
 
 
+def test_what_a_memory_replies_to_is_in_no_file_if_quotes_stay_here(place: ReviewPaths, make: Make) -> None:
+    for turn, quotes in (("t1", "local"), ("t2", None)):
+        body = f"It must stay off. In reply to: “The uploader retries {turn}.” The agent changed `a.py`."
+        queue.accept_candidate(place, proposed(place, make("It must stay off", body, turn)).id, quotes=quotes)
+    assert "It must stay off. The agent changed `a.py`." in "".join(files(place).values())
+    assert not any("uploader" in text for text in files(place).values())
+
+
 def test_a_reference_that_moved_is_moved_in_the_sentence_lerim_wrote_of_it(place: ReviewPaths, make: Make) -> None:
     said = "It concerns `src/app.py` and `run.sh`."
     body = f"Start with `run.sh`. {said}\n\nSee `run.sh`."

@@ -107,6 +107,19 @@ def update_file_sentence(text: str, moves: Mapping[str, str]) -> str:
 
 IN_REPLY_TO = "In reply to: “"
 """Stands in a body before the words that its sentence refers back to."""
+_REPLIED_TO = re.compile(rf"\s*{IN_REPLY_TO}([^“”\n]*(?:“[^“”\n]*”[^“”\n]*)*)”(?!\S)")
+
+
+def find_replied_to(text: str) -> str:
+    """Returns the words that a body's sentence refers back to; "" if it names none."""
+    found = _REPLIED_TO.search(text)
+    return found[1] if found else ""
+
+
+def without_replied_to(text: str) -> str:
+    """Returns the body without the words that its sentence refers back to: they are what was said before it, often by
+    another, and not what the memory says."""
+    return _REPLIED_TO.sub("", text)
 
 
 def strip_boilerplate(text: str) -> str:

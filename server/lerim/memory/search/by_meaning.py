@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from lerim.memory.claims import without_replied_to
 from lerim.memory.meaning import MODEL_SHA256, FindNearest, MemoryVectors, SentenceModel, StoredVectors
 from lerim.memory.reference import DriftState
 from lerim.memory.search.filters import EVERY_STATUS, MemoryFilters
@@ -100,7 +101,8 @@ class FolderMeanings:
 
 
 def _embed(memories: Iterable[StoredMemory], model: SentenceModel) -> dict[str, MemoryVectors]:
-    texts = {hash_text(one.record): (one.record.title, one.record.body.strip() or one.record.title) for one in memories}
+    said = ((one.record, without_replied_to(one.record.body).strip()) for one in memories)
+    texts = {hash_text(record): (record.title, body or record.title) for record, body in said}
     unique = list(dict.fromkeys(text for pair in texts.values() for text in pair))
     vectors = dict(zip(unique, model.embed(unique), strict=True))
     return {name: MemoryVectors(vectors[title], vectors[body]) for name, (title, body) in texts.items()}

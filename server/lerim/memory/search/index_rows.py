@@ -14,6 +14,7 @@ import msgspec
 
 from lerim import sqlite
 from lerim.errors import Problem
+from lerim.memory.claims import find_replied_to, without_replied_to
 from lerim.memory.lifecycle import Status, ended_status
 from lerim.memory.links import EndingLink, MemoryLinks, ending_links, find_ended
 from lerim.memory.record import MemoryRecord, primitive_of
@@ -25,7 +26,7 @@ from lerim.memory.store import FileStamp, MemoryFile, status_of
 from lerim.memory.views import source_parts
 from lerim.words import index_text
 
-INDEX_VERSION = 9
+INDEX_VERSION = 10
 _HASH_BITS = 20
 """A row number is the second in which the memory was last changed, followed by this many bits of a hash of its file
 name: rows are thus in order of time, whenever they were written. Memories that ended, and unreadable files, are
@@ -111,7 +112,7 @@ def add_rows(sql: sqlite3.Connection, row: int, read: ReadMemory) -> int:
         ends = dict.fromkeys((row, link.target, link.kind) for link in ending_links(record))
         if ends:
             sql.executemany("INSERT INTO ends VALUES (?,?,?)", list(ends))
-        if pairs := find_synonyms(f"{record.title}\n{record.body}"):
+        if pairs := find_synonyms(f"{record.title}\n{without_replied_to(record.body)}"):
             both_ways = [(row, *pair) for one in pairs for pair in (one, one[::-1])]
             sql.executemany("INSERT INTO synonyms VALUES (?,?,?)", both_ways)
         sql.execute(
@@ -260,8 +261,9 @@ def to_unsigned(stamp: Sequence[int]) -> FileStamp:
 
 
 def _indexed_texts(record: MemoryRecord) -> tuple[str, str, str, str, str]:
-    quotes = "\n".join(item.quote for item in record.evidence)
+    replied_to = find_replied_to(record.body)
+    quotes = "\n".join(item.quote for item in record.evidence if item.quote != replied_to)
     labels = "\n".join((*record.tags, record.kind or ""))
-    texts = (record.title, labels, "\n".join(record.references), record.body, quotes)
+    texts = (record.title, labels, "\n".join(record.references), without_replied_to(record.body), quotes)
     title, tags, places, body, quotes = map(index_text, texts)
     return title, tags, places, body, quotes

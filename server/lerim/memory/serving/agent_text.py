@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from lerim.memory.claims import body_without_title, strip_boilerplate
+from lerim.memory.claims import body_without_title, find_replied_to, strip_boilerplate, without_replied_to
 from lerim.memory.header_lines import format_time
 from lerim.memory.record import MemoryRecord, Speaker
 from lerim.memory.reference import DriftState
@@ -112,6 +112,8 @@ def _details(record: MemoryRecord) -> Iterator[str]:
     reason = neutral_line(find_reason(record), MAX_REASON_CHARS)
     if reason:
         yield f"  why: {reason}"
+    if replied_to := neutral_line(find_replied_to(record.body), MAX_QUOTE_CHARS):
+        yield f"  in reply to: “{replied_to}”"
     day = format_time(record.created)[:10]
     quote = next((item for item in record.evidence if item.quote.strip()), None)
     if quote is not None:
@@ -126,8 +128,9 @@ def _details(record: MemoryRecord) -> Iterator[str]:
 
 
 def find_reason(record: MemoryRecord) -> str:
-    """Returns the body without the title that it repeats; "" if it only names files."""
-    body = record.body.strip()
+    """Returns the body without the title that it repeats and without the words that it replies to; "" if it only names
+    files."""
+    body = without_replied_to(record.body).strip()
     if not strip_boilerplate(body).strip():
         return ""
     return body_without_title(record.title, body)

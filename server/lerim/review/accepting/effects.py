@@ -30,6 +30,7 @@ from lerim.memory import (
     render_record,
     status_of,
     strip_quotes,
+    without_replied_to,
 )
 from lerim.review.candidates import (
     Proposal,
@@ -142,9 +143,11 @@ def _addition_effects(store: Store, proposal: Proposal, ended: Sequence[StoredMe
 
 
 def record_file_text(store: Store, memory: MemoryRecord) -> str:
-    """Return the text of a new memory's file: without its quotes if the person keeps them on this machine."""
-    local = store.quotes.read_choice() == "local"
-    return render_record(replace(memory, evidence=strip_quotes(memory.evidence)) if local else memory)
+    """Return the text of a new memory's file: without its quotes and the words that it replies to if the person keeps
+    quotes on this machine."""
+    if store.quotes.read_choice() == "local":
+        memory = replace(memory, evidence=strip_quotes(memory.evidence), body=without_replied_to(memory.body))
+    return render_record(memory)
 
 
 def _end_changes(store: Store, ended: Sequence[StoredMemory], heir: MemoryRecord) -> list[FileChange]:

@@ -15,7 +15,16 @@ from datetime import datetime
 
 from lerim.errors import BoundaryError, MemoryError_
 from lerim.extraction import Candidate
-from lerim.memory import MemoryRecord, MemorySearch, Store, StoredMemory, claim_text, strip_boilerplate, word_stems
+from lerim.memory import (
+    MemoryRecord,
+    MemorySearch,
+    Store,
+    StoredMemory,
+    claim_text,
+    strip_boilerplate,
+    without_replied_to,
+    word_stems,
+)
 from lerim.review.compare.neighbour_choices import NeighbourAnswer
 
 MAX_SHOWN_NEIGHBOURS = 3
@@ -77,7 +86,7 @@ def find_neighbours(
     """The active memories of this store near a claim, the most similar first: at most `most`, without the ids in
     `skip`."""
     found: list[NearMemory] = []
-    for one in memories.nearest(title, strip_boilerplate(body), most, skip):
+    for one in memories.nearest(title, strip_boilerplate(without_replied_to(body)), most, skip):
         path = store.path_of(one.id)
         if path is not None:
             with suppress(MemoryError_, BoundaryError):  # the list of memories reports it
