@@ -23,7 +23,7 @@ function modelOf(...order: string[]): Model {
 }
 
 function actionResult(id: string, changes: Partial<ActionResultMessage> = {}): ActionResultMessage {
-  const nothing = { diff: "", note: "", restored: [] };
+  const nothing = { diff: "", note: "", waiting: [] };
   return { type: "actionResult", id, action: "accept", ok: true, message: "", undo: { action: `of-${id}`, label: `Accepted: ${id}` }, decided: [id], ...nothing, ...changes };
 }
 
@@ -117,6 +117,8 @@ test("what was left out is shown with its count, and goes from there when it is 
   expect([refused.leftOut?.length, refused.pendingRequests.size]).toEqual([2, 0]);
   const done = applyResult(sent, actionResult("l1", { action: "propose" }));
   expect([done.list?.leftOut, done.leftOut?.map(({ id }) => id), done.selected, actionToUndo(done)]).toEqual([4, ["l2"], "a", "of-l1"]);
+  const proposed = applyResult(sent, actionResult("l1", { action: "propose", waiting: ["b"] }));
+  expect(applyList(proposed, listing(["a", "b"], ["b"])).selected, "the candidate it became is selected once it is listed").toBe("b");
 });
 
 test("another root starts empty and its listing is its own, but no draft is lost on the way", () => {
@@ -288,7 +290,7 @@ test("several are marked with Ctrl or Shift, decided together, and what an undo 
   expect([...markRange(moveSelection(model, 1), "d").marked]).toEqual(["b", "c", "d"]);
   const after = applyResult(addRequest(markAll(model), "", undefined), actionResult("", { action: "reject", decided: ["a", "b", "c"] }));
   expect([candidateOrder(after), [...after.marked], after.selected]).toEqual([["d"], ["d"], "d"]);
-  const undone = applyResult(after, actionResult("", { action: "undo", decided: [], restored: ["b", "c"] }));
+  const undone = applyResult(after, actionResult("", { action: "undo", decided: [], waiting: ["b", "c"] }));
   expect(applyList(undone, listing(["a", "b", "c", "d"])).selected).toBe("b");
   const filtered = setListOptions(model, { filter: "(c)" });
   expect([candidateOrder(filtered), filtered.selected]).toEqual([["c"], "c"]);

@@ -7,7 +7,7 @@ import { act, answers, type FakePanel, shown, Uri, workspace } from "./fakes/vsc
 
 const message = messagesOf<ToWebview>();
 const root = Uri.file("/repo").toString();
-const done: protocol.ReviewResult = { ok: true, code: "", message: "Accepted: c1", action: "a1", path: null, askQuotes: false, note: "", restored: [] };
+const done: protocol.ReviewResult = { ok: true, code: "", message: "Accepted: c1", action: "a1", path: null, askQuotes: false, note: "", waiting: [] };
 const accept: FromWebview & { type: "act" } = { type: "act", id: "c1", action: "accept", edit: null, choice: null };
 
 let context: FakeContext;
@@ -111,7 +111,7 @@ test("another root's candidates are not this panel's matter, and a message that 
 test("accept is carried out and reported, and an edit goes along with what is asked", async () => {
   const panel = await open();
   panel.send(accept);
-  expect(await message(panel, "actionResult")).toEqual({ type: "actionResult", id: "c1", action: "accept", ok: true, message: "Accepted: c1", decided: ["c1"], restored: [], note: "", undo: { action: "a1", label: "Accepted: c1" }, diff: "" });
+  expect(await message(panel, "actionResult")).toEqual({ type: "actionResult", id: "c1", action: "accept", ok: true, message: "Accepted: c1", decided: ["c1"], waiting: [], note: "", undo: { action: "a1", label: "Accepted: c1" }, diff: "" });
   const edit = { title: "Better", body: "b", tags: [] };
   panel.send({ ...accept, id: "c2", action: "edit", edit });
   await message(panel, "actionResult", 1);

@@ -100,7 +100,7 @@ async def test_several_are_decided_with_one_request_and_one_undo_selects_what_wa
     assert (listed.undo.action, listed.undo.label) == (done.action, "Rejected 2 candidates")
     assert listed.candidates[0].waitingSince > "2026"
     undone = await editor.ask(core.REVIEW_UNDO, {"root": editor.root, "action": done.action})
-    assert sorted(undone.restored) == sorted(ids[:2])
+    assert sorted(undone.waiting) == sorted(ids[:2])
     assert len((await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates) == 3
 
 

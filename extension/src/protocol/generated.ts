@@ -1341,7 +1341,7 @@ export interface UndoView {
  *
  * `askQuotes`: nothing was changed; the person must first decide whether quotes are shared in git. `note`: what the
  * person should know besides, such as a reference that was not found; "" if there is nothing.
- * `restored` are the ids of the candidates that wait again after an undo.
+ * `waiting` are the ids of the candidates that wait now, and did not before an undo or a proposal.
  */
 export interface ReviewResult {
   ok: boolean;
@@ -1351,7 +1351,7 @@ export interface ReviewResult {
   path: string | null;
   askQuotes: boolean;
   note: string;
-  restored: string[];
+  waiting: string[];
 }
 /**
  * A workspace folder by its URI.

@@ -37,7 +37,7 @@ class ReviewResult:
 
     `ask_quotes`: nothing was changed; the person must first decide whether quotes are shared in git. `note`: what the
     person should know besides, such as a reference that was not found; "" if there is nothing.
-    `restored` are the ids of the candidates that wait again after an undo.
+    `waiting` are the ids of the candidates that wait now, and did not before an undo or a proposal.
     """
 
     ok: bool
@@ -47,4 +47,4 @@ class ReviewResult:
     path: str | None = None
     ask_quotes: bool = False
     note: str = ""
-    restored: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()

@@ -26,7 +26,7 @@ def test_many_are_rejected_and_one_undo_brings_all_back(place: ReviewPaths, make
     undoable = queue.find_undoable(place)
     assert undoable and (undoable.id, undoable.label) == ("b1", "Rejected 3 candidates")
     undone = queue.undo_last(place)
-    assert (undone.message, undone.action, undone.restored) == ("Undone: Rejected 3 candidates", "b1", tuple(ids[:3]))
+    assert (undone.message, undone.action, undone.waiting) == ("Undone: Rejected 3 candidates", "b1", tuple(ids[:3]))
     assert len(waiting(place)) == 4
     again = queue.undo_last(place, "b1")
     assert (again.ok, again.code, again.message) == (True, "already", "It was undone before.")
@@ -51,7 +51,7 @@ def test_many_are_accepted_except_those_with_warnings_and_a_changed_memory_stays
         "Undone: Accepted 3 candidates. “Accepted: Keep part1 in its own file” cannot be undone:"
         f" {path.name} was changed in the meantime; nothing was overwritten."
     )
-    assert undone.restored == (ids[0], ids[2], ids[3])
+    assert undone.waiting == (ids[0], ids[2], ids[3])
     assert len(titles(place)) == 1 and "My own line." in path.read_text("utf-8")
 
 

@@ -83,6 +83,7 @@ def test_what_is_proposed_anyway_waits_like_any_other_says_who_wanted_it_and_can
     for _ in range(2):
         result = queue.propose_anyway(place, item.id[:4])
         assert result.ok and result.code == "proposed"
+        assert result.waiting == tuple(proposal.id for proposal in queue.list_pending(place)[0])
         assert queue.propose_anyway(place, item.id).code == "already"
         assert waiting(place) == ["Use uv, not pip"] and titles(place) == []
         assert queue.undo_last(place, result.action).code == "undone"

@@ -314,12 +314,12 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   }
 
   /** Performs an action that becomes the last one here, sends its result, and lists again. */
-  async #performUndoable(root: string, id: string, action: ActionResultMessage["action"], perform: () => Promise<Pick<protocol.ReviewResult, "ok" | "message" | "action" | "note"> & { readonly decided?: readonly string[] }>): Promise<void> {
+  async #performUndoable(root: string, id: string, action: ActionResultMessage["action"], perform: () => Promise<Pick<protocol.ReviewResult, "ok" | "message" | "action" | "note"> & { readonly decided?: readonly string[]; readonly waiting?: readonly string[] }>): Promise<void> {
     this.#lastAction = undefined;
     try {
-      const { ok, message, action: performed, note, decided = [] } = await perform();
+      const { ok, message, action: performed, note, decided = [], waiting = [] } = await perform();
       if (ok) this.#lastAction = performed ?? undefined;
-      this.#sendResult(root, { id, action, ok, message, note, decided, undo: ok && performed !== null ? { action: performed, label: message } : null });
+      this.#sendResult(root, { id, action, ok, message, note, decided, waiting, undo: ok && performed !== null ? { action: performed, label: message } : null });
     } catch (error) {
       this.#reportRefusal(root, id, action, error);
     } finally {
@@ -337,7 +337,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     try {
       const result = await this.context.request(protocol.reviewUndo, { root, action });
       this.#decidedCandidates.clear();
-      this.#sendResult(root, { id: "", action: "undo", ok: result.ok, message: result.message, restored: result.restored });
+      this.#sendResult(root, { id: "", action: "undo", ok: result.ok, message: result.message, waiting: result.waiting });
     } catch (error) {
       this.#reportRefusal(root, "", "undo", error);
     } finally {
@@ -347,7 +347,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
 
   /** Sends the result of an action, if the panel still shows its root. */
   #sendResult(root: string, answer: Pick<ActionResultMessage, "id" | "action" | "ok" | "message"> & Partial<ActionResultMessage>): void {
-    if (root === this.#root?.uri) this.#post({ type: "actionResult", undo: null, diff: "", decided: [], restored: [], note: "", ...answer });
+    if (root === this.#root?.uri) this.#post({ type: "actionResult", undo: null, diff: "", decided: [], waiting: [], note: "", ...answer });
   }
 
   #reportRefusal(root: string, id: string, action: ActionResultMessage["action"], error: unknown): void {

@@ -47,7 +47,7 @@ export interface ListMessage {
 
 /**
  * The result of an action or undo. `undo` reverts it; `diff` is what changed since the person looked ("" for nothing).
- * `decided` are the candidates that no longer wait, `restored` those that wait again; `note` is what the person should
+ * `decided` are the candidates that no longer wait, `waiting` those that wait now; `note` is what the person should
  * know besides. For an action on several candidates, `id` is "".
  */
 export interface ActionResultMessage {
@@ -59,7 +59,7 @@ export interface ActionResultMessage {
   readonly undo: UndoView | null;
   readonly diff: string;
   readonly decided: readonly string[];
-  readonly restored: readonly string[];
+  readonly waiting: readonly string[];
   readonly note: string;
 }
 

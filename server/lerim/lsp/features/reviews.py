@@ -235,7 +235,7 @@ def _undo(paths: ReviewPaths, action: str | None) -> queue.ReviewResult:
     personal = queue.undo_last(paths.personal(), action)
     if personal.code == "nothing":
         return result
-    return personal if result.code == "nothing" else replace(result, restored=result.restored + personal.restored)
+    return personal if result.code == "nothing" else replace(result, waiting=result.waiting + personal.waiting)
 
 
 def _act(paths: ReviewPaths, params: ActParams) -> queue.ReviewResult:

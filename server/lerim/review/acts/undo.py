@@ -70,7 +70,7 @@ def undo_last(paths: ReviewPaths, action: str | None = None) -> ReviewResult:
         _undo_one(paths, ledger, target)
         path = next((change.path for change in target.changes if change.before is not None), None)
         return ReviewResult(
-            True, "undone", _describe_undone(target), target.id, path, restored=_restored_candidates([target])
+            True, "undone", _describe_undone(target), target.id, path, waiting=_restored_candidates([target])
         )
 
 
@@ -127,7 +127,7 @@ def _undo_bulk(paths: ReviewPaths, ledger: Ledger, bulk: str, members: Sequence[
         message += f". {failed[0].message}"
     if len(failed) > 1:
         message += f" {len(failed) - 1} more could not be undone."
-    return ReviewResult(True, "undone", message, bulk, restored=_restored_candidates(undone[::-1]))
+    return ReviewResult(True, "undone", message, bulk, waiting=_restored_candidates(undone[::-1]))
 
 
 def _bulk_of(action: Action) -> str:

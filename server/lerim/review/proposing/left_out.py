@@ -59,7 +59,9 @@ def propose_anyway(paths: ReviewPaths, given: str) -> ReviewResult:
             )
         known = ledger.find_claim(item.proposed) if item.proposed else None
         if known is not None and known.state != "withdrawn":
-            return ReviewResult(True, "already", "It was proposed before.", path=str(paths.candidate_path(known.id)))
+            waiting = (known.id,) if known.state == "pending" else ()
+            path = str(paths.candidate_path(known.id))
+            return ReviewResult(True, "already", "It was proposed before.", path=path, waiting=waiting)
         return _propose(paths, ledger, item, item.candidate)
 
 
@@ -86,4 +88,4 @@ def _propose(paths: ReviewPaths, ledger: Ledger, item: LeftOut, candidate: Candi
     change = FileChange("review", str(paths.state_anchor), str(path), None, text)
     label = f"Proposed: {record.title}"
     done = actions.perform_action(paths, ledger, "propose", label, candidate_id, states, [change], judged="wanted")
-    return ReviewResult(True, "proposed", label, done.id, str(path))
+    return ReviewResult(True, "proposed", label, done.id, str(path), waiting=(candidate_id,))

@@ -1,13 +1,15 @@
 // Restores the focus after the focused element was redrawn.
 
-/** Remembers the focus in `within`. Call the returned function after redrawing: it restores the focus by position, or calls `fallback`. */
+/** Remembers the focus in `container`. Call the returned function after redrawing: it restores the focus, by position if the focused element is gone or disabled, or calls `fallback`. */
 export function rememberFocus(container: HTMLElement, fallback: () => void): () => void {
   const focused = document.activeElement;
   if (!document.hasFocus() || !(focused instanceof HTMLElement) || !container.contains(focused)) return () => undefined;
   const index = [...container.querySelectorAll("button, summary")].indexOf(focused);
+  const nameOf = (element: HTMLElement): string => `${element.className} ${element.closest<HTMLElement>("[data-id]")?.dataset["id"] ?? ""}`;
+  const name = nameOf(focused);
   return () => {
     const focusable = [...container.querySelectorAll<HTMLElement>("button:not([disabled]), summary")];
-    const next = focusable[Math.min(index, focusable.length - 1)];
+    const next = focusable.find((element) => nameOf(element) === name) ?? focusable[Math.min(index, focusable.length - 1)];
     if (next === undefined) fallback();
     else next.focus();
   };

@@ -219,12 +219,12 @@ export function applyResult(model: Model, result: ActionResultMessage): Model {
   const pendingRequests = new Map(model.pendingRequests);
   pendingRequests.delete(result.id);
   const settled: Model = { ...model, pendingRequests };
-  if (result.action === "undo") return { ...settled, undoRequested: result.ok, selectWhenListed: result.restored[0] ?? settled.selectWhenListed };
+  if (result.action === "undo") return { ...settled, undoRequested: result.ok, selectWhenListed: result.waiting[0] ?? settled.selectWhenListed };
   if (!result.ok) return settled;
   const list = settled.list === undefined || result.undo === null ? settled.list : { ...settled.list, undo: result.undo };
   const drafts = settled.drafts.filter((draft) => draft !== sentDraft);
   const updated = { ...settled, list, drafts };
-  if (result.action === "propose") return removeLeftOut(updated, result.id);
+  if (result.action === "propose") return result.waiting.reduce(selectCandidate, removeLeftOut(updated, result.id));
   return result.action === "edit" ? updated : removeCandidates(updated, result.decided);
 }
 
