@@ -18,7 +18,7 @@ import msgspec
 from lerim.errors import BudgetError, SpendingError
 from lerim.models import limits
 from lerim.models.agents import command
-from lerim.models.answer import ONE_CALL, ModelAnswer
+from lerim.models.answer import ModelAnswer
 from lerim.models.dspy_import import lm15
 from lerim.models.editor import EditorBridge
 from lerim.models.model import Model
@@ -214,9 +214,12 @@ class Engine:
                 if error.usage is not None:
                     record_usage(error.usage)
                 raise
-            is_reported = _always_reports_usage(model, stream=listener is not None) or answer.usage != ONE_CALL
             usage = record_usage(
-                answer.usage if is_reported else Usage(1, count_tokens(text), count_tokens(answer.text))
+                msgspec.structs.replace(
+                    answer.usage,  # what the service did not count is counted here
+                    input_tokens=answer.usage.input_tokens or count_tokens(text),
+                    output_tokens=answer.usage.output_tokens or count_tokens(answer.text),
+                )
             )
             if listener is not None and not listener.has_text:
                 listener.on_text(answer.text)
@@ -258,11 +261,6 @@ class Engine:
     def _add_step(self, kind: StepKind, model: Model, why: str, tokens: int = 0) -> None:
         with self._lock:
             self._steps.append(ModelStep(kind, model.role, model.label, why, *CURRENT_SUBJECT.get(), tokens))
-
-
-def _always_reports_usage(model: Model, *, stream: bool) -> bool:
-    """Returns whether the service always reports the tokens of a call; it may leave them out of a stream."""
-    return model.wire in ("chat", "anthropic") and not stream
 
 
 def _make_response(request: lm15.Request, answer: ModelAnswer) -> lm15.Response:

@@ -99,7 +99,8 @@ def test_an_answer_is_read_with_why_it_ended(reply: dict, text: str, finish: str
 @pytest.mark.parametrize(
     ("form", "figures", "usage"),
     [
-        ("openai", {"prompt_tokens": -5, "completion_tokens": None, "cost": -1.0}, Usage(1)),
+        ("openai", None, Usage(1, 6, 1)),
+        ("openai", {"prompt_tokens": -5, "completion_tokens": None, "cost": -1.0}, Usage(1, 6, 1)),
         ("openai", {"prompt_tokens": 12.0, "completion_tokens": 3.0}, Usage(1, 12, 3)),
         (
             "anthropic",
@@ -108,8 +109,8 @@ def test_an_answer_is_read_with_why_it_ended(reply: dict, text: str, finish: str
         ),
     ],
 )
-def test_figures_that_cannot_be_count_nothing_and_those_of_the_cache_are_part_of_what_was_sent(
-    form: str, figures: dict, usage: Usage
+def test_what_a_service_does_not_count_is_counted_by_us_and_the_cache_is_part_of_what_was_sent(
+    form: str, figures: dict | None, usage: Usage
 ) -> None:
     with chat(says("ok", usage=figures)) as server:
         engine = Engine(model(server.url, provider=form), never)

@@ -76,7 +76,7 @@ def test_a_call_of_which_nobody_knows_the_end_keeps_its_worst_cost(home: Home, w
 LISTED = {"prompt_tokens": 100_000, "completion_tokens": 1_000, "prompt_tokens_details": {"cached_tokens": 40_000}}
 
 
-LONG = {"prompt_tokens": 1_000_000, "completion_tokens": 0}
+LONG = {"prompt_tokens": 999_996, "completion_tokens": 1}
 
 
 @pytest.mark.parametrize(
