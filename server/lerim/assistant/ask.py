@@ -72,7 +72,7 @@ def answer_question(
     elif not passages:
         answer = msgspec.structs.replace(answer, message=NOTHING_FOUND)
     else:
-        model, why = _choose_model(project, home, environ, question, problems)
+        model, why = _choose_model(project, home, environ, question, passages, problems)
         if model is None:
             state: AnswerState = "partial" if problems else "done"
             found = PASSAGES_ONLY if search.passages else ONLY_NEAR
@@ -95,11 +95,20 @@ def _left_out_messages(search: PassageResults) -> Iterator[str]:
 
 
 def _choose_model(
-    project: Project, home: Home, environ: Mapping[str, str], question: Question, problems: list[Problem]
+    project: Project,
+    home: Home,
+    environ: Mapping[str, str],
+    question: Question,
+    passages: Sequence[Passage],
+    problems: list[Problem],
 ) -> tuple[Model | None, str]:
-    """Return the model to ask; or None and the reason why there is none."""
+    """Return the model to ask; or None and the reason why none is asked."""
+    from lerim.assistant.answer_parser import passages_for_model
+
     if question.model == "none":
         return None, "No model was used."
+    if not passages_for_model(passages):
+        return None, "No model was used, because all that was found reads like a command to one."
     settings, _ = load.load_settings(environ, home, project.root)
     choice = choose_allowed("lead", settings, home, environ)
     problems += choice.problems
@@ -154,7 +163,7 @@ def _answer_with_model(
         spent=engine.role_usage,
         steps=engine.steps,
         state=state,
-        message=message or _empty_answer_message(sentences, shown, parser.unsupported_count),
+        message=message or _empty_answer_message(sentences, parser.unsupported_count),
     )
 
 
@@ -164,7 +173,7 @@ def _send_question(
     """Ask a model the question with as many of the passages, best first, as fit into its window, at least one. The
     answer is fed to `parser`.
 
-    Raises ModelError if there is no answer or it breaks off; what was parsed until then remains valid.
+    Raises ModelError if there is no answer, or not all of it; what was parsed until then remains valid.
     """
     from lerim.assistant.answer_parser import INSTRUCTIONS, render_prompt
     from lerim.models import count_tokens, stream_answer
@@ -178,7 +187,8 @@ def _send_question(
         fitting.append(passage)
     is_complete = False
     try:
-        is_complete = stream_answer(engine, model, INSTRUCTIONS, render_prompt(question, fitting), parser.feed, "lead")
+        stream_answer(engine, model, INSTRUCTIONS, render_prompt(question, fitting), parser.feed, "lead")
+        is_complete = True
     finally:
         parser.end(is_complete=is_complete)
 
@@ -202,10 +212,10 @@ def _is_personal(home: Home, passage: Passage) -> bool:
     return Path(passage.path).is_relative_to(home.memory)
 
 
-def _empty_answer_message(sentences: Sequence[Sentence], shown: Sequence[Passage], unsupported_count: int) -> str:
+def _empty_answer_message(sentences: Sequence[Sentence], unsupported_count: int) -> str:
     """Return the message for an answer that ended normally; "" if it has sentences."""
     if sentences:
         return ""
     if unsupported_count:
         return f"The model's answer was not supported by its sources. {PASSAGES_ONLY}"
-    return f"The model could not answer from the passages below. {PASSAGES_ONLY}" if shown else NOTHING_FOUND
+    return f"The model could not answer from the passages below. {PASSAGES_ONLY}"

@@ -70,7 +70,8 @@ def tell_day_with_model(
     problems = list(by_rules.problems)
     is_complete = False
     try:
-        is_complete = stream_answer(engine, model, INSTRUCTIONS, _render_prompt(by_rules, shown), reader.feed, ROLE)
+        stream_answer(engine, model, INSTRUCTIONS, _render_prompt(by_rules, shown), reader.feed, ROLE)
+        is_complete = True
     except LerimError as error:
         problems.append(error.problem(model.label))
     finally:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 def stream_answer(
     engine: Engine, model: Model, system: str, prompt: str, feed: Callable[[str], None], role: str
-) -> bool:
-    """Send one request and feed the answer, piece by piece, to `feed`. Return whether the answer is complete.
+) -> None:
+    """Send one request and feed the answer, piece by piece, to `feed`.
 
-    `role` names the settings in what the person can do. Raises ModelError if there is no answer or it breaks off; what
+    `role` names the settings in what the person can do. Raises ModelError if there is no answer, or not all of it; what
     was fed until then remains valid.
     """
     from lerim.models.dspy_import import lm15
@@ -30,7 +30,13 @@ def stream_answer(
         response = engine.complete(request, feed)
     except lm15.LM15Error as error:
         raise convert_error(error, model, "did not finish its answer", role) from error
-    return bool(response.finish_reason != "length")
+    if response.finish_reason != "stop":
+        why = (
+            "the service withheld the rest"
+            if response.finish_reason == "content_filter"
+            else "it reached the length limit"
+        )
+        raise ModelError(f"{model.label} did not finish its answer: {why}.", todo="Ask for less, or use another model.")
 
 
 def convert_error(error: lm15.LM15Error, model: Model, what: str, role: str) -> ModelError:
