@@ -67,7 +67,7 @@ def test_every_proposal_is_said_in_its_turn_by_its_speaker_and_none_was_taken_ba
                 assert show_hidden(quote.quote) in show_hidden(said(told[quote.turn], quote.who)), (one.source, quote)
             if one.signal in RANKED and one.signal != "answer":
                 whole = bare("\n".join(said(told[one.turn], who) for who in ("user", "assistant")))
-                assert bare(one.title).strip(" .,;:!?") in whole, one.source
+                assert bare(one.title).strip(" .,;:!?…") in whole, one.source
             if one.signal in RANKED and one.evidence[0].who != "user":
                 assert one.kind != "preference", one.source
             if one.signal in ("prompt", "answer", "feedback"):

@@ -37,8 +37,9 @@ def make_title(sentence: str) -> str:
     """Returns the sentence on one line without leading politeness, cut at a clause if it is longer than
     `MAX_TITLE_CHARS`.
 
-    No word is changed, added or left out in the middle: apart from the case of its first letter, a title is a
-    contiguous part of the sentence. The caller puts the whole sentence into the body.
+    No word is changed, added or left out in the middle: apart from the case of its first letter, and from the "…" of
+    a title that ends inside a clause, a title is a contiguous part of the sentence. The caller puts the whole sentence
+    into the body.
     """
     whole = squeeze_spaces(sentence).strip(" .,;:!")
     text, asked = _without_politeness(whole)
@@ -66,15 +67,18 @@ def _without_politeness(text: str) -> tuple[str, bool]:
 
 
 def _first_clauses(text: str) -> str:
-    """Returns as many whole clauses as fit in a title, or as many whole words if the first clause alone is too long."""
+    """Returns as many whole clauses as fit in a title, or as many whole words and "…" if the first clause alone is too
+    long."""
     head = text[: MAX_TITLE_CHARS + 1]
     ends = [match.start() for match in _CLAUSE.finditer(head) if match.start() >= _SHORTEST_CLAUSE]
     for stop in (".!?;", ""):
         for end in reversed(ends):
             if (not stop or text[end] in stop) and _stands_alone(text[:end], text[end:]):
                 return text[:end].rstrip(" ,;:.!")
-    cut = head.rpartition(" ")[0] or head[:MAX_TITLE_CHARS]
-    return cut.rstrip(" ,;:.!(-—–")
+    cuts = [text[:end] for end, mark in enumerate(head[:MAX_TITLE_CHARS]) if mark == " "]
+    closed = [cut for cut in cuts if len(cut) >= _SHORTEST_CLAUSE and _has_balanced_marks(cut)]
+    cut = (closed or cuts or [head[: MAX_TITLE_CHARS - 1]])[-1]
+    return f"{cut.rstrip(' ,;:.!(-—–…')}…"
 
 
 def _stands_alone(head: str, rest: str) -> bool:
