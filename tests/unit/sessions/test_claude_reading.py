@@ -101,6 +101,23 @@ def test_a_session_knows_when_where_and_on_what_it_ran(tmp_path):
     assert turns[3].time is None
 
 
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        (
+            "Implement the following plan:\n\n# Plan: Sort the imports\n\n## Context\nThey are not.",
+            "Plan: Sort the imports",
+        ),
+        ("## Sort the imports ##\nAll of them.", "Sort the imports"),
+        ("Fix these:\n- one\n- two", "Fix these: - one - two"),
+        ("#12 is broken", "#12 is broken"),
+        ("# ", "#"),
+    ],
+)
+def test_a_prompt_that_begins_with_a_heading_gives_it_as_the_title(tmp_path, said, title):
+    assert read(tmp_path, prompt(said))[1].session.title == title
+
+
 def test_the_title_is_the_last_custom_one_then_the_last_of_the_model_then_a_summary_then_the_prompt(tmp_path):
     first = prompt("Move   the project\nto uv")
     records = [first]

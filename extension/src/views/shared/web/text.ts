@@ -49,7 +49,7 @@ const signalTexts: Readonly<Record<string, string>> = {
   feedback: "You said this when the agent asked for permission",
   plan: "You approved a plan that says this",
   reply: "The agent wrote this",
-  "fixed-command": "A failing command succeeded after edits",
+  "fixed-command": "A command failed, and worked after a change",
   friction: "The same error came up in several sessions",
   theme: "Several sessions worked on this",
   model: "A model found this in the session",

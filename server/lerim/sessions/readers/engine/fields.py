@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from lerim.patterns import compile_later
 from lerim.redaction import redact_secrets
 
 KEPT_CHARACTERS = 4000
@@ -16,6 +17,8 @@ REDACTED = "REDACTED"
 """Placeholder that a redactor wrote in place of an id."""
 
 _TITLE_LIMIT = 120
+_HEADING = compile_later(r"\s{0,20}(?:[^\n]{1,60}:[^\S\n]{0,20}\n\s{0,20})?#{1,6}[^\S\n]{1,20}([^\n]{0,500})")
+"""A prompt that begins with a heading, or with one line that introduces it: `Implement the following plan:`."""
 _WORD_LIMIT = 200  # characters, the longest torn word that is removed where a text is cut
 _WORD_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=.-")
 """The characters of names and secrets. Words in other scripts are never removed, since some are written without
@@ -47,8 +50,10 @@ def trim_torn_words(head: str, tail: str) -> tuple[str, str]:
 
 
 def make_title(text: str | None) -> str:
-    """Returns the beginning of a text, on one line, with secrets redacted."""
-    words = " ".join(redact_secrets(without_nul(text)).text.split())
+    """Returns the beginning of a text, or the heading that it begins with, on one line, with secrets redacted."""
+    shown = redact_secrets(without_nul(text)).text
+    heading = _HEADING.match(shown)
+    words = " ".join((heading[1].strip(" #") if heading else shown).split()) or " ".join(shown.split())
     return words if len(words) <= _TITLE_LIMIT else words[: _TITLE_LIMIT - 1].rstrip() + "…"
 
 
