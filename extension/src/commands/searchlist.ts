@@ -23,6 +23,7 @@ export async function searchList<Item extends vscode.QuickPickItem>(
 ): Promise<void> {
   const pick = vscode.window.createQuickPick<Item>();
   pick.placeholder = placeholder;
+  pick.matchOnDescription = true; // highlights what was typed
   pick.value = typed;
   let cancel = new vscode.CancellationTokenSource();
   let timer: NodeJS.Timeout | undefined;

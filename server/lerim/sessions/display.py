@@ -14,6 +14,8 @@ MAX_TITLE = 200
 MAX_SNIPPET_SOURCE = 200_000
 """Characters of a turn searched for its snippet. All text before the match is redacted: a secret may begin anywhere."""
 _BEFORE, _AFTER, _MARGIN = 60, 140, 2_000
+_MAX_WHOLE_WORD = 4
+"""Of a longer word the last letter may differ: `indexes` is found as `indexed`."""
 _WORD = re.compile(r"\w+")
 _SPACES = re.compile(r"\s+")
 
@@ -39,17 +41,21 @@ def iso_time(time: datetime | None) -> str:
 
 
 def make_snippet(text: str, words: str) -> str:
-    """The text around the first match of any word, as one line without secrets; '' if none occurs. Stop words such as
-    `the` count only if there are no others. Without words, the beginning of the text."""
+    """The text around the first match of any word, as one line of whole words without secrets; '' if none occurs. Stop
+    words such as `the` count only if there are no others. Without words, the beginning of the text."""
     all_words = _WORD.findall(words.lower())
     search_words = [word for word in all_words if word not in STOP_WORDS] or all_words
-    position = _find_first(text[:MAX_SNIPPET_SOURCE].lower(), search_words)
+    position = _find_first(text[:MAX_SNIPPET_SOURCE], search_words)
     if position is None:
         return ""
     shown = _SPACES.sub(" ", clean_text(text[: position + _MARGIN])).strip()
-    match = _find_first(shown.lower(), search_words)
-    start = max(0, (match or 0) - _BEFORE)
+    match = _find_first(shown, search_words) or 0
+    start = max(0, match - _BEFORE)
     end = start + _BEFORE + _AFTER
+    if start:
+        start = shown.find(" ", start - 1, match) + 1 or start
+    if end < len(shown) and (last_space := shown.rfind(" ", match, end + 1)) > 0:
+        end = last_space
     return f"{'…' if start else ''}{shown[start:end].strip()}{'…' if end < len(shown) else ''}"
 
 
@@ -58,7 +64,11 @@ def make_turn_snippet(text: str, tools: str, words: str) -> str:
     return make_snippet(text, words) or make_snippet(tools, words) or make_snippet(text or tools, "")
 
 
-def _find_first(low: str, search_words: Sequence[str]) -> int | None:
+def _find_first(text: str, search_words: Sequence[str]) -> int | None:
+    """Where the first word that begins like one of `search_words` is, which the search reduces to their stems; else the
+    first place that contains one."""
     if not search_words:
         return 0
-    return min((position for word in search_words if (position := low.find(word)) >= 0), default=None)
+    pattern = "|".join(re.escape(word[:-1] if len(word) > _MAX_WHOLE_WORD else word) for word in search_words)
+    match = re.search(rf"(?<![^\W_])(?:{pattern})", text, re.IGNORECASE) or re.search(pattern, text, re.IGNORECASE)
+    return match.start() if match else None

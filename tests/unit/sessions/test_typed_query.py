@@ -51,6 +51,8 @@ def test_a_snippet_shows_the_words_in_their_place_on_one_line() -> None:
     assert "the Cart is mended" in shown
     assert shown.startswith("…") and shown.endswith("…")
     assert len(shown) < 220
+    assert set(shown.strip("…").split()) <= set(text.split()), "it begins and ends with a whole word"
+    assert make_snippet("a discarted one " * 9 + "then carts", "cart").endswith("then carts"), "a word that begins so"
     assert make_snippet(text, "is the cart in it?") == shown
     assert make_snippet("nothing of it", "cart") == ""
     assert make_snippet("how it begins", "") == "how it begins"

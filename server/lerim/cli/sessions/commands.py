@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from pathlib import Path
 from typing import Annotated, Literal
@@ -20,12 +19,11 @@ from lerim.cli.terminal import (
     parse_time_option,
     with_error_exit,
 )
-from lerim.sessions import Catalog, Platform, SessionFilters, TurnRow, agent_name, browsing, tokenize_text
+from lerim.sessions import Catalog, Platform, SessionFilters, TurnRow, agent_name, browsing, make_turn_snippet
 from lerim.times import format_moment
 from lerim.views import (
     SessionListOutput,
     SummaryView,
-    TurnOutput,
     TurnSearchOutput,
     format_title,
     load_session,
@@ -35,12 +33,6 @@ from lerim.views import (
 )
 
 sessions_app = typer.Typer(help="List, search and show the sessions of all agents.", no_args_is_help=True)
-
-SNIPPET_CHARACTERS = 200
-"""How much of a match is shown."""
-SNIPPET_MARGIN = 60
-"""How much of a snippet precedes the first word found."""
-
 
 SearchUnit = Literal["turn", "session"]
 AllRepositoriesOption = Annotated[
@@ -140,7 +132,7 @@ def search_command(
         details = (
             f"{agent_name(turn_output.platform)}, {turn_output.role}, {format_moment(turn_output.time)}, in: {title}"
         )
-        output.show_item(head, [details, _make_snippet(turn_output, query)])
+        output.show_item(head, [details, make_turn_snippet(turn.text, turn.tools, query)])
     if not turns:
         output.print_line("Nothing found." if catalog else "No sessions have been read yet. Run `lerim sync`.")
 
@@ -224,16 +216,6 @@ def _find_title(catalog: Catalog, row: TurnRow) -> str:
     place = browsing.locate_turn(catalog.db, row.id)
     session_item = browsing.find_list_item(catalog.db, place[0]) if place else None
     return format_title(session_item) if session_item else "(no title)"
-
-
-def _make_snippet(turn_output: TurnOutput, query: str) -> str:
-    """Returns the text around the first word of the query that occurs in a turn."""
-    flat = " ".join(f"{turn_output.text}\n{turn_output.tools}".split())
-    word_pattern = "|".join(re.escape(word[:-1] if len(word) > 4 else word) for word in tokenize_text(query))
-    match = re.search(rf"(?<![^\W_])(?:{word_pattern})", flat, re.IGNORECASE) if word_pattern else None
-    start = max(0, match.start() - SNIPPET_MARGIN) if match else 0
-    cut = flat[start : start + SNIPPET_CHARACTERS]
-    return ("…" if start else "") + cut + ("…" if start + SNIPPET_CHARACTERS < len(flat) else "")
 
 
 sessions_app.command("facts")(facts_command)
