@@ -28,7 +28,7 @@ test("matches stand in the sidecar's order with who said it and what; Enter open
   await expect.poll(() => pick.items.length).toBe(2);
   expect(context.asked).toEqual([{ method: "lerim/sessions/search", params: { query: "agent:codex cart", everywhere: false, limit: 50 } }]);
   expect(pick.items[0]).toMatchObject({ label: "", description: "… b \\$(alert) …", detail: "Codex · you · Mend the cart", alwaysShow: true });
-  expect(pick.matchOnDescription, "the editor marks what was typed").toBe(true);
+  expect(pick, "the editor marks what was typed").toHaveProperty("matchOnDescription", true);
   pick.accept(1);
   expect(opened).toEqual([["a", "t-a"]]);
   expect(pick.visible).toBe(false);

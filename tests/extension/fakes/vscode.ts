@@ -226,7 +226,6 @@ export class FakeQuickPick extends Hideable {
   selectedItems: readonly FakeItem[] = [];
   value = "";
   placeholder = "";
-  matchOnDescription = false;
   title: string | undefined;
   busy = false;
   readonly #changed = new EventEmitter<string>();
