@@ -10,7 +10,7 @@ from datetime import datetime
 from lerim.export.managed_block import BLOCK_HEAD
 from lerim.export.plan import HandEditedFile
 from lerim.export.rule_lines import find_new_words, make_mark, parse_line, render_lines
-from lerim.memory import Evidence, MemoryRecord, StoredMemory
+from lerim.memory import Evidence, MemoryRecord, StoredMemory, body_with_title
 from lerim.review import FileClaim
 
 MAX_QUOTE_CHARS = 200
@@ -64,7 +64,7 @@ def make_claim(line: EditedLine, now: datetime) -> FileClaim:
     changed = replace(
         old,
         title=line.title,
-        body=line.reason or old.body,
+        body=line.reason or body_with_title(old.title, line.title, old.body),
         created=now,
         updated=now,
         source=f"file:{place}",

@@ -6,6 +6,7 @@ from . import summaries as summaries
 from .claims import IN_REPLY_TO as IN_REPLY_TO
 from .claims import ClaimWords as ClaimWords
 from .claims import IsWrittenByLerim as IsWrittenByLerim
+from .claims import body_with_title as body_with_title
 from .claims import body_without_title as body_without_title
 from .claims import claim_text as claim_text
 from .claims import claim_words as claim_words

@@ -117,7 +117,7 @@ def test_the_check_needs_nothing_but_a_clone_and_says_what_it_cannot_decide(
 def test_an_edited_line_becomes_a_change_of_its_memory_and_an_own_line_a_candidate(
     place: ReviewPaths, repo: Path
 ) -> None:
-    name = remember(place, "Use uv, not pip")
+    name = remember(place, "Use uv, not pip", "Use uv, not pip: it is locked.")
     remember(place, "Tests need no network")
     export("--yes")
     agents = repo / "AGENTS.md"
@@ -136,8 +136,9 @@ def test_an_edited_line_becomes_a_change_of_its_memory_and_an_own_line_a_candida
     assert (change.action, change.target, change.maker, change.flags) == ("update", name, "file", ("unverified",))
     assert change.record.source.startswith("file:AGENTS.md#L") and own.action == "add"
     assert queue.accept_candidate(place, change.id, quotes="shared").ok
+    assert place.store().load_by_id(name).record.body.strip() == "Use uv, never pip: it is locked."
     export("--yes")
-    assert "Use uv, never pip" in agents.read_text()
+    assert "Use uv, never pip — … it is locked." in agents.read_text()
     marks = [one[-10:] for text in (written, agents.read_text()) for one in text.splitlines() if "Use uv" in one]
     assert marks[0] == marks[1]
 

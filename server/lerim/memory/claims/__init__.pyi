@@ -1,5 +1,6 @@
 from .claim_words import IN_REPLY_TO as IN_REPLY_TO
 from .claim_words import ClaimWords as ClaimWords
+from .claim_words import body_with_title as body_with_title
 from .claim_words import body_without_title as body_without_title
 from .claim_words import claim_text as claim_text
 from .claim_words import claim_words as claim_words

@@ -133,13 +133,24 @@ _TITLE_END = re.compile(r"(?:[`()\"”*]{0,4}(?P<stop>[.!?])(?=\s|$)|[`()\"”*]
 
 def body_without_title(title: str, body: str) -> str:
     """Removes the title from the beginning of the body if the body repeats it."""
+    if (tail := _find_title_end(title, body)) is None:
+        return body
+    rest = body[tail.end() :]
+    return rest if tail["stop"] or not rest else f"… {rest}"
+
+
+def body_with_title(title: str, new_title: str, body: str) -> str:
+    """Puts a new title in the place of the old one at the beginning of the body if the body repeats it."""
+    tail = _find_title_end(title, body)
+    return body if tail is None else f"{new_title.rstrip('.!?')}{body[tail.start() :]}"
+
+
+def _find_title_end(title: str, body: str) -> re.Match[str] | None:
+    """Returns what follows the title at the beginning of the body; None if the body does not repeat it."""
     end = 0
     for word in _TITLE_WORD.findall(title):
         found = _TITLE_WORD.search(body, end)
         if found is None or found.group().lower() != word.lower():
-            return body
+            return None
         end = found.end()
-    if not end or not (tail := _TITLE_END.match(body, end)):
-        return body
-    rest = body[tail.end() :]
-    return rest if tail["stop"] or not rest else f"… {rest}"
+    return _TITLE_END.match(body, end) if end else None

@@ -127,15 +127,17 @@ def parse_candidate(text: str, path: Path, store: Store, saved_text: str | None 
     from_session = "session" in fields
     platform, _, source_rest = memory.source.partition(":")
     platform_field = {"platform": fields.get("platform", platform)}
+    action = _choice_field(fields, "action", get_args(ProposedAction), path)
+    maker = _choice_field({"maker": fields.get("maker", "rules")}, "maker", get_args(Maker), path)
     signal_field: dict[str, Yaml] = {"signal": current_signal(_text_field(fields, "signal"))}
     time = fields.get("time")
     proposal = Proposal(
         id=memory.id,
         record=memory,
-        action=_choice_field(fields, "action", get_args(ProposedAction), path),
+        action=action,
         targets=tuple(Target(*one.partition("@")[::2]) for one in _list_field(fields, "targets")),
         reason=_text_field(fields, "reason"),
-        maker=_choice_field({"maker": fields.get("maker", "rules")}, "maker", get_args(Maker), path),
+        maker=maker,
         session=_text_field(fields, "session"),
         turn=source_rest.rpartition("#")[2] if from_session else "",
         platform=_choice_field(platform_field, "platform", get_args(Platform), path) if from_session else None,
@@ -148,6 +150,7 @@ def parse_candidate(text: str, path: Path, store: Store, saved_text: str | None 
         path=path,
         text=text,
         saved_text=text if saved_text is None else saved_text,
+        overwrites_body=maker == "file" and action == "update",  # the person edited the memory's line
     )
     return _with_current_targets(proposal, store)
 
