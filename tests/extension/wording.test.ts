@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Status, statusDisplay } from "../../extension/src/sidecar/status";
-import { kindOf, memoryDetail, pendingText, progressText, syncReportText } from "../../extension/src/text/wording";
+import { kindOf, memoryDetail, pendingText, plainText, progressText, syncReportText } from "../../extension/src/text/wording";
 import { FakeContext, memory, report } from "./fakes/sidecar";
 import { openWalkthroughTab } from "./fakes/tabs";
 import { act, shown } from "./fakes/vscode";
@@ -12,6 +12,11 @@ test("progress names the part of the sync, whose numbers begin at 0", () => {
   expect(progressText({ ...progress, stage: "learning", sessionsDone: 0, sessionsTotal: 1, candidates: 1 })).toBe("Finding candidates: 0 of 1, 1 candidate");
   expect(progressText({ ...progress, stage: "learning", message: "asking openai:tiny" })).toBe("Asking openai:tiny: 3 of 12, 2 candidates");
   expect(progressText({ ...progress, stage: "looking", sessionsTotal: 0, candidates: 0 })).toBe("Looking for sessions, 0 candidates");
+});
+
+test("a title loses the marks of code and bold, but not the stars that code has", () => {
+  expect(plainText("**Always** use `uv`, **not `pip`**")).toBe("Always use uv, not pip");
+  expect(plainText("list `.claude/**`, `.git/**` and `a**b`")).toBe("list .claude/**, .git/** and a**b");
 });
 
 test.each([

@@ -92,12 +92,12 @@ export function kindHelp(kind: string): string {
 
 /** A text without markdown's marks of code and bold, for a place that shows text as it is. */
 export function plainText(text: string): string {
-  return withoutBold(text.replaceAll(/`([^`\n]+)`/g, "$1"));
+  return withoutBold(text).replaceAll(/`([^`\n]+)`/g, "$1");
 }
 
-/** A text without markdown's marks of bold. */
+/** A text without markdown's marks of bold; in code, `**` is no mark. */
 export function withoutBold(text: string): string {
-  return text.replaceAll(/\*\*(?=\S)([^*\n]+)(?<=\S)\*\*/g, "$1");
+  return text.replaceAll(/(`[^`\n]+`)|\*\*(?=\S)((?:`[^`\n]+`|[^*`\n])+)(?<=\S)\*\*/g, (_found, code?: string, bold?: string) => code ?? bold ?? "");
 }
 
 /** The kind of a learning, else the primitive. */
