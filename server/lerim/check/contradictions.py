@@ -7,7 +7,9 @@ The rule, which looks at words alone and at English ones only: two sentences con
 2. they differ in exactly one of these: whether they are negated (*never*, *avoid*, *do not* …), or one pair of
    opposites (*tabs* and *spaces*, *before* and *after* …).
 
-What follows *instead of*, *rather than* or *, not* says what is not wanted, and is left out. The rule prefers silence
+What follows *instead of*, *rather than* or *, not* says what is not wanted, and is left out. Two sentences that both say
+what is not wanted also contradict each other if each wants what the other does not: *uv, not pip* and *pip instead of
+uv*. The rule prefers silence
 to a false alarm: on made-up pairs (`tests/unit/check/test_contradictions.py`) it finds four of five contradictions and
 reports none of the pairs that only sound alike.
 """
@@ -17,7 +19,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lerim.export import RulesLine
 from lerim.memory import claim_vector, cosine, split_sentences
@@ -48,20 +50,29 @@ _OPPOSITES = (
 _AXES: Mapping[str, tuple[str, int]] = {
     stem(word): (stem(pair.split()[0]), side) for pair in _OPPOSITES for side, word in enumerate(pair.split())
 }
+_NO_AXES: Mapping[str, tuple[str, int]] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """The words of a sentence as a vector of length 1, whether it is negated, and its side of each opposition."""
+    """The words of a sentence as a vector of length 1, whether it is negated, and its side of each opposition. If
+    `unwanted` is not empty, the words include those, and there are no sides."""
 
     words: Mapping[str, float]
     is_negated: bool
     sides: Mapping[str, int]
+    unwanted: frozenset[str] = frozenset()
 
     def contradicts(self, other: _Statement) -> bool:
         """Whether the two differ in exactly one way. Their words are compared elsewhere."""
+        if self.unwanted or other.unwanted:
+            is_exchanged = self._wants_of(other.unwanted) and other._wants_of(self.unwanted)
+            return is_exchanged and self.is_negated == other.is_negated
         turned = sum(side != other.sides[axis] for axis, side in self.sides.items() if axis in other.sides)
         return (self.is_negated != other.is_negated) + turned == 1
+
+    def _wants_of(self, words: frozenset[str]) -> bool:
+        return any(word in self.words and word not in self.unwanted for word in words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,18 +124,28 @@ def index_rules_files(lines: Iterable[RulesLine]) -> RulesFileIndex:
 
 def _statements(text: str) -> Iterator[_Statement]:
     for sentence in split_sentences(text)[:MAX_SENTENCES]:
-        wanted = _UNWANTED.split(sentence, maxsplit=1)[0]
-        negations, sides, words = 0, dict[str, int](), list[str]()
-        for found in _WORD.findall(wanted.casefold()):
-            word = found.rstrip(".'’-/").replace("’", "'")
-            axis = _AXES.get(stem(word))
-            if word in _NEGATIONS or word.endswith("n't"):
-                negations += 1
-            elif axis is not None:
-                sides[axis[0]] = axis[1]
-                words.append(axis[0])
-            elif word not in _NEUTRAL:
-                words.append(word)
-        vector = claim_vector((), words, lambda _: 1.0)
-        if len(vector) > 1 or sides:
-            yield _Statement(vector, negations % 2 == 1, sides)
+        wanted, *unwanted = _UNWANTED.split(sentence, maxsplit=1)
+        statement = _parse(wanted)
+        if len(statement.words) > 1 or statement.sides:
+            yield statement
+        if unwanted:
+            kept = _parse(wanted, _NO_AXES)
+            refused = _parse(unwanted[0], _NO_AXES).words.keys() - kept.words.keys()
+            if refused:
+                whole = _parse(f"{wanted} {unwanted[0]}", _NO_AXES)
+                yield replace(whole, is_negated=kept.is_negated, unwanted=frozenset(refused))
+
+
+def _parse(text: str, axes: Mapping[str, tuple[str, int]] = _AXES) -> _Statement:
+    negations, sides, words = 0, dict[str, int](), list[str]()
+    for found in _WORD.findall(text.casefold()):
+        word = found.rstrip(".'’-/").replace("’", "'")
+        axis = axes.get(stem(word))
+        if word in _NEGATIONS or word.endswith("n't"):
+            negations += 1
+        elif axis is not None:
+            sides[axis[0]] = axis[1]
+            words.append(axis[0])
+        elif word not in _NEUTRAL:
+            words.append(word)
+    return _Statement(claim_vector((), words, lambda _: 1.0), negations % 2 == 1, sides)

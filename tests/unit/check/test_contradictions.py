@@ -24,6 +24,8 @@ OPPOSITE = [
     ("Use async handlers instead of threads", "Handlers are sync."),
     ("Imports are relative inside a package", "Imports are absolute inside a package."),
     ("Pin dependencies exactly", "Dependencies are never pinned."),
+    ("Use uv, not pip", "Use pip instead of uv."),
+    ("Install packages with pnpm rather than npm", "Use npm instead of pnpm to install packages."),
 ]
 ALIKE = [
     ("Use tabs for indentation", "Indentation uses tabs."),
@@ -42,6 +44,9 @@ ALIKE = [
     ("Single source of truth for prices", "Two sources of truth are forbidden."),
     ("Functions return values, not None", "Functions never return None."),
     ("Retry three times", "Do not retry POST requests."),
+    ("Use uv instead of pip", "Use uv, not pip, for packages."),
+    ("Use uv, not pip", "Use uv instead of poetry."),
+    ("Use fixtures, not mocks, in unit tests", "Use mocks, not fixtures, in integration tests."),
 ]
 
 
