@@ -127,7 +127,7 @@ async def test_a_renamed_function_keeps_its_memory_and_a_removed_one_is_gone(edi
     assert "`load` was renamed to `read_all`" in found
     assert (1, "Lerim: 1 decision") in await editor.lenses(app)
     edit(editor, app, 3, ("def read_all(path):\n    return open(path).read()\n", ""))
-    await until_lens(editor, app, "Lerim: 1 memory not found")
+    await until_lens(editor, app, "Lerim: 1 memory whose code was not found")
     assert ": `load` in `src/app.py`" in (await editor.hover(app, 0, 0) or "")
 
 

@@ -229,7 +229,7 @@ async def test_a_hover_shows_a_memory_a_path_and_a_symbol_and_never_html(editor:
         assert (await decision.hover(OLD)).startswith(f"Superseded by {RECORD.id}".replace("-", r"\-"))
         assert await decision.hover("src/app.py") == r"src\/app\.py exists. 2 memories refer to it."
         assert "line 1" in await decision.hover("load\n")
-        assert "does not exist" in await pitfall.hover("src/gone.py")
+        assert "was not found" in await pitfall.hover("src/gone.py")
         assert "line 6" in await pitfall.hover("Store.save")
         assert "There is no memory" in await pitfall.hover("20200101-nowhere")
         assert (await pitfall.hover("../../etc/passwd")).startswith("The files that the memory is about")

@@ -8,7 +8,16 @@ from pathlib import Path
 
 from lerim.check.context import CheckContext
 from lerim.check.findings import Finding
-from lerim.memory import MemoryDocument, Reference, Value, is_missing, list_meanings, parse_reference, reference_text
+from lerim.memory import (
+    MemoryDocument,
+    Reference,
+    Value,
+    describe_missing,
+    is_missing,
+    list_meanings,
+    parse_reference,
+    reference_text,
+)
 
 MAX_REPLACEMENTS = 5
 MAX_NAMES = 2_000
@@ -48,7 +57,7 @@ def _check_reference(
     written = reference_text(reference)
     if not context.reader.stamp(reference.path):
         near = (moved_to,) if moved_to else _similar_files(reference, context)
-        message = f"There is no file {reference.path}.{_name_replacements(near, moved_to)}"
+        message = f"{describe_missing(Reference(reference.path))}.{_name_replacements(near, moved_to)}"
         return Finding("reference-gone", message, str(path), value.span, near)
     if moved_to and moved_to != written:
         message = f"{written} is {moved_to} now."
@@ -61,7 +70,7 @@ def _check_symbol(path: Path, value: Value, reference: Reference, context: Check
         return None
     if is_missing(context.reader, reference):
         near = _similar_symbols(reference, context)
-        message = f"{reference.symbol} is not in {reference.path}.{_name_replacements(near, '')}"
+        message = f"{describe_missing(reference)}.{_name_replacements(near, '')}"
         return Finding("reference-gone", message, str(path), value.span, near)
     names = list_meanings(context.reader, reference)
     if len(names) < 2:

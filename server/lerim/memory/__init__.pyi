@@ -41,6 +41,7 @@ from .freshness import baseline_in as baseline_in
 from .freshness import baselines as baselines
 from .freshness import check_references as check_references
 from .freshness import definitions as definitions
+from .freshness import describe_missing as describe_missing
 from .freshness import inherit_baselines as inherit_baselines
 from .freshness import is_missing as is_missing
 from .freshness import list_meanings as list_meanings

@@ -79,7 +79,7 @@ def test_every_kind_of_finding_stands_at_its_line(repo: Path, isolated: Path, mo
         ("unknown-memory", "b-links.md", 11),
     ]
     text = run("check").output
-    assert "decisions/a-references.md:10:5: error: lod is not in src/app.py. Did you mean src/app.py#load?" in text
+    assert "a-references.md:10:5: error: lod was not found in src/app.py. Did you mean src/app.py#load?" in text
     assert "Lerim does not know the key `tag`, and keeps it. Did you mean `tags`?" in text
     assert "AGENTS.md, line 3, says the opposite: “Never mock the database in tests.”" in text
     assert SECRET not in text and text.endswith("Checked 12 memories: 10 errors, 5 warnings.\n")
@@ -166,7 +166,7 @@ def test_sarif_names_rules_levels_and_places_relative_to_the_repository(repo: Pa
         "note",
     )
     assert driver["rules"][gone["ruleIndex"]]["id"] == "reference-gone"
-    assert gone["message"]["text"] == "There is no file src/gone.py."
+    assert gone["message"]["text"] == "src/gone.py was not found."
     assert gone["locations"] == [
         {
             "physicalLocation": {

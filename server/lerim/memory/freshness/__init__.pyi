@@ -12,6 +12,7 @@ from .drift_summary import read_worst_states as read_worst_states
 from .inherited_baselines import inherit_baselines as inherit_baselines
 from .reference_check import ReferenceProblem as ReferenceProblem
 from .reference_check import check_references as check_references
+from .reference_check import describe_missing as describe_missing
 from .reference_check import is_missing as is_missing
 from .reference_check import list_meanings as list_meanings
 from .sources import SourceReader as SourceReader

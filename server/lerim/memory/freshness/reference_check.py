@@ -34,8 +34,14 @@ class ReferenceProblem:
         if self.state == "ambiguous":
             text = f"{symbol} is in {path} more than once"
         else:
-            text = f"{symbol} was not found in {path}" if symbol else f"{path} was not found"
+            text = describe_missing(Reference(path, symbol))
         return f"{text}; it may be {' or '.join(self.likely)}" if self.likely else text
+
+
+def describe_missing(reference: Reference) -> str:
+    """Says that a reference was not found, as a sentence without a full stop."""
+    path, symbol = reference.path, reference.symbol
+    return f"{symbol} was not found in {path}" if symbol else f"{path} was not found"
 
 
 def check_references(

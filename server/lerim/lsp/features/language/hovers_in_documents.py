@@ -34,7 +34,7 @@ from lerim.lsp.features.language.targets import (
 from lerim.lsp.features.memories import HoverMemory, editor_requests, loading, render_hover
 from lerim.lsp.protocol import OPEN_TURN, redact_text
 from lerim.lsp.window import HandleTarget, Repo, Sidecar
-from lerim.memory import Reference, SourceReader, Span, StoredMemory, definitions
+from lerim.memory import Reference, SourceReader, Span, StoredMemory, definitions, describe_missing
 
 MAX_QUOTED = 600
 """Characters of a turn in a hover."""
@@ -140,8 +140,9 @@ def prefetch_targets(sidecar: Sidecar, text: MemoryText) -> None:
 
 
 def _describe_path(repo: Repo, path: str) -> tuple[str, int]:
-    state = "exists" if find_source_path(repo, path) is not None else "does not exist in this checkout"
-    return f"{escape_line(path)} {state}.", len(repo.references.for_file(path))
+    is_there = find_source_path(repo, path) is not None
+    said = f"{path} exists" if is_there else describe_missing(Reference(path))
+    return f"{escape_line(said)}.", len(repo.references.for_file(path))
 
 
 def _describe_symbol(sidecar: Sidecar, repo: Repo, reference: Reference) -> tuple[str, int]:
@@ -149,7 +150,7 @@ def _describe_symbol(sidecar: Sidecar, repo: Repo, reference: Reference) -> tupl
     name, path = escape_line(reference.symbol), escape_line(reference.path)
     count = len(repo.references.for_symbol(reference.path, reference.symbol))
     if place is None:
-        return f"{name} is not found in {path}, or is defined there more than once.", count
+        return f"{escape_line(describe_missing(reference))}, or is defined there more than once.", count
     return f"{name} is defined in {path}, line {place.line + 1}.", count
 
 

@@ -21,7 +21,10 @@ LABEL_ORDER = (
     "gone",
 )
 PLURALS = {"summary": "summaries"}
-DRIFT_NAMES = {"drifted": ("drifted memory", "drifted memories"), "gone": ("memory not found", "memories not found")}
+DRIFT_NAMES = {
+    "drifted": ("drifted memory", "drifted memories"),
+    "gone": ("memory whose code was not found", "memories whose code was not found"),
+}
 MAX_SYMBOLS = 50
 
 
