@@ -7,11 +7,10 @@ The rule, which looks at words alone and at English ones only: two sentences con
 2. they differ in exactly one of these: whether they are negated (*never*, *avoid*, *do not* …), or one pair of
    opposites (*tabs* and *spaces*, *before* and *after* …).
 
-What follows *instead of*, *rather than* or *, not* says what is not wanted, and is left out. Two sentences that both say
-what is not wanted also contradict each other if each wants what the other does not: *uv, not pip* and *pip instead of
-uv*. The rule prefers silence
-to a false alarm: on made-up pairs (`tests/unit/check/test_contradictions.py`) it finds four of five contradictions and
-reports none of the pairs that only sound alike.
+What follows *instead of*, *rather than* or *, not* says what is not wanted, and is left out. Two sentences that both
+say what is not wanted also contradict each other if each wants what the other does not: *uv, not pip* and *pip instead
+of uv*. The rule prefers silence to a false alarm: on made-up pairs (`tests/unit/check/test_contradictions.py`) it finds
+four of five contradictions and reports none of the pairs that only sound alike.
 """
 
 from __future__ import annotations
