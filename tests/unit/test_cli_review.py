@@ -12,6 +12,7 @@ from lerim.cli.terminal.editor import split_editor_command
 from lerim.review import queue
 from lerim.review.flags import FLAG_TEXTS, flag_text
 from lerim.review.review_paths import ReviewPaths
+from lerim.times import format_moment
 from proposals import propose
 from terminal import answer, run
 
@@ -32,6 +33,8 @@ def test_candidates_are_listed_with_what_a_person_needs(place: ReviewPaths, repo
     shown = run("review", "list", "--repo", str(repo)).stdout
     assert "Use uv, not pip" in shown
     assert "you: “no, Use uv, not pip”" in shown
+    said = f"from: Claude Code session {candidate['session']}, {format_moment(candidate['time'])}"
+    assert said in shown and said in run("review", "show", name, "--repo", str(repo)).stdout
     assert name in shown.splitlines()  # on a line of its own, to be copied
     assert "\x1b" not in shown and "\u202e" not in shown
 

@@ -9,6 +9,7 @@ import typer
 from lerim.cli.terminal import EXIT_CODES, output, refresh_agent_files, shortest_prefix
 from lerim.memory import SPEAKER_NAMES
 from lerim.review import CandidateView, ReviewPaths, ReviewResult, flag_text
+from lerim.times import format_moment
 from lerim.views import ResultListOutput, ResultView, collect_results
 
 
@@ -20,6 +21,7 @@ def show_candidate(view: CandidateView) -> None:
         [
             view.title,
             f"{format_type(view.primitive, view.kind)}, {confidence}, {_describe_effect(view)}",
+            _describe_origin(view),
             *_describe_suggestion(view),
             *(f"similar ({output.format_percent(one.similarity)}): {one.id} “{one.title}”" for one in view.neighbours),
             *view.body.splitlines(),
@@ -30,6 +32,12 @@ def show_candidate(view: CandidateView) -> None:
         ],
     )
     output.print_line()
+
+
+def _describe_origin(view: CandidateView) -> str:
+    """Describe the session a candidate comes from, and when it was said there or else proposed."""
+    when = format_moment(view.time)
+    return f"from: {view.agent} session {view.session}, {when}" if view.session else f"proposed: {when}"
 
 
 def _describe_suggestion(view: CandidateView) -> list[str]:
