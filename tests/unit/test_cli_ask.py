@@ -9,7 +9,7 @@ from typer.testing import Result
 
 import terminal
 from asker import known
-from chat_server import KEY, streams
+from chat_server import KEY, Act, fails, streams
 from desk import Desk
 from lerim.review import queue
 from model_desk import model
@@ -45,6 +45,29 @@ def test_without_a_model_the_passages_are_shown_and_marked_as_such(desk: Desk) -
     assert done.stdout.startswith("No model was used. These passages were found, best first.")
     assert "uv pip sync requirements.lock" in done.stdout
     assert "lerim memory show" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("act", "why", "todo"),
+    [
+        (None, "it cannot be reached", "Check the address"),
+        (fails(401), "it asks for a key", "Set a valid key"),
+        (fails(402), "the account has no credit left", "once the account has credit"),
+        (fails(400, "odd"), "it refused the request: odd", "Check its settings"),
+    ],
+)
+def test_a_model_that_does_not_answer_is_told_once_with_what_to_do(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, act: Act | None, why: str, todo: str
+) -> None:
+    monkeypatch.delenv("LERIM_MODEL_KEY")
+    with model(desk, act or fails(500)) as server:
+        if act is None:
+            desk.home.config.write_text(desk.home.config.read_text().replace(server.url, "http://127.0.0.1:9/v1"))
+        done = run(desk, "Why are amounts of Money cents?")
+    assert done.exit_code == 3
+    assert f"openai:m did not answer: {why}" in done.stdout
+    assert todo in done.stdout
+    assert done.stderr == ""
 
 
 def test_json_is_one_object_in_any_case(desk: Desk) -> None:

@@ -114,7 +114,7 @@ def _show_answer(answer: Answer, home: Home) -> None:
         output.print_line(f"{answer.left_out} {noun} without a source {were} left out.")
     for spent in answer.spent:
         output.print_line(output.escape_controls(f"Called {describe_spent(spent)}."))
-    output.print_problems(answer.problems)
+    output.print_problems(problem for problem in answer.problems if problem.message not in answer.message)
 
 
 def _show_source(passage: Passage, home: Home, *, with_text: bool) -> None:

@@ -26,16 +26,19 @@ def stream_answer(
     from lerim.models.dspy_import import lm15
 
     request = lm15.Request(model=model.name, messages=(lm15.Message.user(prompt),), system=system)
+    pieces: list[str] = []
+
+    def take(piece: str) -> None:
+        pieces.append(piece)
+        feed(piece)
+
     try:
-        response = engine.complete(request, feed)
+        response = engine.complete(request, take)
     except lm15.LM15Error as error:
-        raise convert_error(error, model, "did not finish its answer", role) from error
+        raise convert_error(error, model, "did not finish its answer" if pieces else "did not answer", role) from error
     if response.finish_reason != "stop":
-        why = (
-            "the service withheld the rest"
-            if response.finish_reason == "content_filter"
-            else "it reached the length limit"
-        )
+        withheld = response.finish_reason == "content_filter"
+        why = "the service withheld the rest" if withheld else "it reached the length limit"
         raise ModelError(f"{model.label} did not finish its answer: {why}.", todo="Ask for less, or use another model.")
 
 
@@ -44,13 +47,19 @@ def convert_error(error: lm15.LM15Error, model: Model, what: str, role: str) -> 
     from lerim.models.dspy_import import lm15
 
     message = f"{model.label} {what}: {clean_text(faults.error_message(error)).rstrip('.')}."
-    if isinstance(error, lm15.AuthError | lm15.BillingError):
-        todo = "Set a valid key in the environment, or choose another model."
-        return ModelKeyError(message, where=model.key_variable, todo=todo)
+    if isinstance(error, lm15.AuthError):
+        key = "Set a valid key in the environment, or choose" if model.key_variable else "Choose"
+        return ModelKeyError(message, where=model.key_variable, todo=f"{key} another model.")
+    if isinstance(error, lm15.BillingError):
+        return ModelKeyError(message, todo="Choose another model, or try again once the account has credit.")
     if error.code == "gone" or isinstance(error, lm15.UnsupportedModelError):
-        return ModelGoneError(message, todo="Choose another model.")
-    if isinstance(error, lm15.RateLimitError) or error.code == faults.UNSENT:
-        return ModelAwayError(message, todo="Ask again in a moment.")
-    if isinstance(error, lm15.TransportError | lm15.TimeoutError | lm15.ServerError):
-        return ModelSilentError(message, todo=f"Ask again, or raise roles.{role}.timeout.")
-    return ModelError(message, todo="See `lerim model list`.")
+        return ModelGoneError(message, todo="Choose another model; `lerim model list` shows what there is.")
+    if error.code == faults.UNSENT:
+        return ModelAwayError(message, todo="Check the address and the connection, then try again.")
+    if isinstance(error, lm15.RateLimitError):
+        return ModelAwayError(message, todo="Try again in a moment.")
+    if isinstance(error, lm15.TimeoutError):
+        return ModelSilentError(message, todo=f"Try again, or raise roles.{role}.timeout.")
+    if isinstance(error, lm15.TransportError | lm15.ServerError):
+        return ModelSilentError(message, todo="Try again later, or choose another model.")
+    return ModelError(message, todo="Check its settings with `lerim config show`, or choose another model.")

@@ -147,6 +147,8 @@ def refusal_error(reply: ServiceReply, key: str, model: str) -> lm15.LM15Error:
         status = int(code) if re.fullmatch(r"[345][0-9]{2}", code) else 500
     # A service may repeat the key it refuses, so the key is removed from its message.
     shown = " ".join(clean_text(service_message.replace(key, "…") if key else service_message).split())[:200]
+    if status == 401 and not key:
+        return lm15.AuthError("it asks for a key", status=status)
     return _error(status, code, f": {shown}" if shown else "", f"{code} {body}", reply.headers, model)
 
 

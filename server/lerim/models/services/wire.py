@@ -142,7 +142,7 @@ def _send(
     except (requests.exceptions.RequestException, OSError, ValueError) as error:
         # The library's message may quote what was sent; the exception's type does not.
         failed = f"the connection failed ({type(error).__name__})"
-        exchange.error = UnreachedError(failed) if _is_unreached(error) else WireError(failed)
+        exchange.error = UnreachedError("it cannot be reached") if _is_unreached(error) else WireError(failed)
     finally:
         exchange.pieces.put(None)
 
