@@ -95,8 +95,7 @@ def _render_memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
         parts.append(f"**You marked this as {shown.called}**")
     if shown.drift is not None and (drift_note := describe_drift(shown.drift)):
         parts.append(f"**{drift_note}**" if shown.drift.state in DRIFT_LABELS else f"*{drift_note}*")
-    text = body_without_title(record.title, record.body).strip()
-    text = text if strip_boilerplate(text).strip() else ""  # a body that only names the code's location adds nothing
+    text = _find_more_than_title(record)
     evidence = next((evidence for evidence in record.evidence if evidence.quote.strip()), None)
     if evidence is not None:
         text = _leave_out_quoted(text, evidence.quote)
@@ -110,6 +109,15 @@ def _render_memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
     return "\n\n".join(parts)
 
 
+def _find_more_than_title(record: MemoryRecord) -> str:
+    """Returns the body without a first sentence that is the title, but whole if the title is only the beginning of that
+    sentence; "" if it only adds where the code is."""
+    rest = body_without_title(record.title, record.body).strip()
+    if not strip_boilerplate(rest).strip():
+        return ""
+    return record.body.strip() if rest.startswith("…") else rest
+
+
 def _leave_out_quoted(text: str, quote: str) -> str:
     """Returns the text without what the quote below it says, too: nothing, or only the words that it replies to."""
     if _is_quoted(text, quote):
@@ -120,7 +128,7 @@ def _leave_out_quoted(text: str, quote: str) -> str:
 
 def _is_quoted(text: str, quote: str) -> bool:
     """Whether all that a text says is in the quote."""
-    said, quoted = (" ".join(one.casefold().split()) for one in (text.removeprefix("…").rstrip(".!"), quote))
+    said, quoted = (" ".join(one.casefold().split()) for one in (text.rstrip(".!"), quote))
     return said in quoted and len(quote) <= MAX_QUOTE
 
 
