@@ -79,6 +79,9 @@ def test_the_list_is_filtered_and_a_search_finds_by_words_and_takes_any_text(rep
     find = lambda *words: [m["title"] for m in answer("memory", "search", *words, "--repo", str(repo))["memories"]]  # noqa: E731
     assert find("settings.toml") == ["Load configuration once"]
     assert find("uv", "pip") == ["Use uv, not pip"]
+    for word, known in (("kind:odd", "pitfall"), ("is:odd", "archived"), ("since:odd", "14d")):
+        error = answer("memory", "search", "uv", word, "--repo", str(repo), code=2)["error"]
+        assert error["where"] == word and known in error["message"]
     assert find('"AND (* NEAR') == []
     assert find("zebra") == []
     assert "No memories." in run("memory", "search", "zebra", "--repo", str(repo)).stdout

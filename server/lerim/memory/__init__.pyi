@@ -122,6 +122,7 @@ from .search import MemorySearch as MemorySearch
 from .search import Reading as Reading
 from .search import ReportProgress as ReportProgress
 from .search import combine_filters as combine_filters
+from .search import find_wrong_filters as find_wrong_filters
 from .search import insert_by_meaning as insert_by_meaning
 from .search import is_match as is_match
 from .search import load_all as load_all

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from lerim.errors import Problem
+from lerim.errors import Problem, UsageError
 from lerim.memory import (
     Drift,
     MemoryFilters,
@@ -21,6 +21,7 @@ from lerim.memory import (
     StoredMemory,
     Uses,
     combine_filters,
+    find_wrong_filters,
     is_match,
     load_all,
     memory_view,
@@ -109,8 +110,12 @@ def find_memories(
     `words` may contain the editor's filters, such as `kind:pitfall`. `has_statuses` says that `filters` names statuses,
     which then count instead of those in `words`. `limit` None is the setting search.limit. `resolve_file` returns what
     a `file:` filter stands for. `search` is an open search of the project; by default, one is opened, which also takes
-    a `model` to find more memories by meaning, and a `report` of reading new ones for it.
+    a `model` to find more memories by meaning, and a `report` of reading new ones for it. Raises UsageError for a
+    filter with a value that does not exist.
     """
+    if wrong := find_wrong_filters(words):
+        todo = "Correct it, or put a space after the colon to search for the words."
+        raise UsageError(wrong[0].message, where=wrong[0].path, todo=todo)
     problems: list[Problem] = []
     query, query_filters = parse_memory_query(words)
     needs_all_drifts = bool(query_filters.drift_states)  # the filter only finds memories that were compared

@@ -7,6 +7,7 @@ from .filters import SEARCHED_PRIMITIVES as SEARCHED_PRIMITIVES
 from .filters import STATUSES as STATUSES
 from .filters import MemoryFilters as MemoryFilters
 from .filters import combine_filters as combine_filters
+from .filters import find_wrong_filters as find_wrong_filters
 from .filters import is_match as is_match
 from .filters import parse_memory_query as parse_memory_query
 from .meaning_process import MeaningAnswer as MeaningAnswer

@@ -14,11 +14,12 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import get_args
 
+from lerim.errors import Problem
 from lerim.memory.lifecycle import Status
 from lerim.memory.record import KINDS, LearningKind, MemoryRecord, Primitive
 from lerim.memory.reference import DRIFT_STATES, DriftState, parse_reference, reference_text
 from lerim.memory.views import source_parts
-from lerim.times import parse_time
+from lerim.times import TIME_EXAMPLES, parse_time
 
 SEARCHED_PRIMITIVES: tuple[Primitive, ...] = tuple(one for one in get_args(Primitive) if one != "summary")
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -94,18 +95,37 @@ def parse_memory_query(text: str, now: datetime | None = None) -> tuple[str, Mem
     left: list[str] = []
     end = 0
     for found in _FILTER_TERM.finditer(text):
-        value = found["plain"] if found["quoted"] is None else found["quoted"]
-        read = _FILTER_PARSERS.get(found["prefix"])
-        try:
-            narrowed = read(filters, value.strip(), now) if read and value.strip() else None
-        except ValueError:  # not a time
-            narrowed = None
+        narrowed = _narrow(filters, found, now)
         if narrowed is not None:
             left.append(text[end : found.start()].strip())
             end = found.end()
             filters = narrowed
     left.append(text[end:].strip())
     return " ".join(filter(None, left)), replace(filters, statuses=filters.statuses or ("active",))
+
+
+def find_wrong_filters(text: str) -> list[Problem]:
+    """Returns a problem for each part of a query that looks like a filter but has a value that does not exist, with
+    those that do."""
+    now = datetime.now(UTC)
+    return [
+        Problem("usage", found[0], f"No such filter: `{found['prefix']}:` takes {_FILTER_VALUES[found['prefix']]}.")
+        for found in _FILTER_TERM.finditer(text)
+        if found["prefix"] in _FILTER_VALUES and _value_of(found) and _narrow(EVERY_STATUS, found, now) is None
+    ]
+
+
+def _narrow(filters: MemoryFilters, found: re.Match[str], now: datetime) -> MemoryFilters | None:
+    read, value = _FILTER_PARSERS.get(found["prefix"]), _value_of(found)
+    try:
+        return read(filters, value, now) if read and value else None
+    except ValueError:  # not a time
+        return None
+
+
+def _value_of(found: re.Match[str]) -> str:
+    value: str = found["plain"] if found["quoted"] is None else found["quoted"]
+    return value.strip()
 
 
 def combine_filters(typed: MemoryFilters, given: MemoryFilters, *, statuses: bool) -> MemoryFilters:
@@ -153,6 +173,13 @@ _FILTER_PARSERS: dict[str, Callable[[MemoryFilters, str, datetime], MemoryFilter
     "since": lambda filters, value, now: replace(filters, since=parse_time(value, now)),
     "until": lambda filters, value, now: replace(filters, until=parse_time(value, now)),
     "by": lambda filters, value, _: replace(filters, session_prefix=value),
+}
+
+_FILTER_VALUES = {
+    "kind": ", ".join((*SEARCHED_PRIMITIVES, *KINDS)),
+    "is": ", ".join((*STATUSES, *DRIFT_STATES, "any")),
+    "since": TIME_EXAMPLES,
+    "until": TIME_EXAMPLES,
 }
 
 

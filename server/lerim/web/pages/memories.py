@@ -19,6 +19,7 @@ from lerim.memory import (
     StoredMemory,
     Uses,
     baselines,
+    find_wrong_filters,
     memory_view,
     parse_memory_query,
     parse_reference,
@@ -64,7 +65,7 @@ def show_memories(request: Request) -> Response:
     with place.open_search() as search:
         hits = search.search(query, PAGE_SIZE + 1, filters, start=start)
         total = search.count(filters) if not typed.strip() else None
-        problems = search.problems
+        problems = [*search.problems, *find_wrong_filters(typed)]
     views = make_hit_views(hits[:PAGE_SIZE])
     context = {
         "query": typed,
