@@ -306,9 +306,11 @@ def _execute_order(order: Order, lines: LineWriter, cancelled: Callable[[], bool
     """Carry out the order and return its last line. What a job needs is imported only by that job."""
     environ, home = os.environ, _find_home(Path.cwd() if order.job in ("model", "edits") else order.repo)
     if order.job == "model":
-        from lerim.models import probe_chosen_model
+        from lerim.config import load
+        from lerim.models import find_extraction_model, probe_model
 
-        probe = probe_chosen_model(home, environ, cancelled, bridge)
+        settings, _ = load.load_settings(environ, home)
+        probe = probe_model(settings, find_extraction_model(settings, environ), environ, cancelled, bridge)
         return ModelTestLine(probe.model, probe.answer, probe.usage, probe.steps)
     if order.job == "edits":
         from lerim.sessions import Catalog, find_call_edits

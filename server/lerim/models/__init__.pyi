@@ -6,6 +6,7 @@ from .available import RoleView as RoleView
 from .available import list_models as list_models
 from .available import make_role_view as make_role_view
 from .choose import choose_model as choose_model
+from .choose import find_extraction_model as find_extraction_model
 from .choose import key_variables as key_variables
 from .dspy_import import dspy as dspy
 from .dspy_import import lm15 as lm15
@@ -57,7 +58,4 @@ from .state import estimate_waiting as estimate_waiting
 from .state import find_role_model as find_role_model
 from .state import load_model_view as load_model_view
 from .tokens import count_tokens as count_tokens
-from .trial import MOST_TRIAL_TOKENS as MOST_TRIAL_TOKENS
-from .trial import find_extraction_model as find_extraction_model
-from .trial import probe_chosen_model as probe_chosen_model
 from .trial import probe_model as probe_model

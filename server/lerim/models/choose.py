@@ -19,8 +19,9 @@ from lerim.config import (
     find_address_fault,
     is_on_this_machine,
     is_same_service,
+    read_editor_state,
 )
-from lerim.errors import Problem
+from lerim.errors import ModelGoneError, ModelKeyError, Problem, SettingsError
 from lerim.models.agents import AGENTS, find_program, missing_program_problem
 from lerim.models.model import Model
 from lerim.models.services import local
@@ -63,6 +64,19 @@ def choose_model(
     if chosen is None:
         return None, []
     return _fit_windows(replace(chosen, role=role_name), settings.home, editor), []
+
+
+def find_extraction_model(settings: Settings, environ: Mapping[str, str]) -> Model:
+    """Returns the extraction model of these settings. Raises SettingsError, ModelKeyError or ModelGoneError if there is
+    none to ask."""
+    model, problems = choose_model("extract", settings, environ, read_editor_state(environ)[0])
+    if model is not None:
+        return model
+    todo = "Choose one with `lerim model use`; `lerim model list` shows the available models."
+    if not problems:
+        raise SettingsError("No model is chosen, or none was found.", where="roles.extract", todo=todo)
+    error_type = {"model-key": ModelKeyError, "model-gone": ModelGoneError}.get(problems[0].code, SettingsError)
+    raise error_type(problems[0].message, where=problems[0].path, todo=todo)
 
 
 def key_variables(provider: str, base_url: str = "") -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from lerim.models import (
     choose_model,
     consent,
     describe_payment,
+    find_extraction_model,
     list_models,
     make_role_view,
 )
@@ -70,17 +71,12 @@ def test_command(
     home = find_home()
     settings, problems = load.load_settings(os.environ, home)
     output.print_problems(problems)
-    model = _load_extract_model(settings)
+    model = find_extraction_model(settings, os.environ)
     if not (yes or consent.load_known_models(home)[0].allows(model) or _confirm_paid_test(model, ask=not as_json)):
         return
-    from lerim.models import MOST_TRIAL_TOKENS, DayBudget, Engine, probe_model
+    from lerim.models import probe_model
 
-    budget = DayBudget(home, settings.daily_budget_usd, lambda: datetime.now().astimezone())
-    trial = probe_model(
-        model,
-        Engine(model, lambda: False, home=home, environ=os.environ, budget=budget, max_output_tokens=MOST_TRIAL_TOKENS),
-    )
-    output.print_problems(budget.problems)
+    trial = probe_model(settings, model, os.environ, lambda: False)
     if as_json:
         output.show_json(trial)
         return
@@ -92,6 +88,7 @@ def test_command(
     output.print_line(f"{usage.input_tokens} tokens in, {usage.output_tokens} out, {usage.seconds:.1f} s, {cost}")
     for step in trial.steps:
         output.print_line(f"{step.kind}: {output.escape_controls(step.why)}")
+    output.print_problems(trial.problems)
 
 
 @model_app.command("use")
@@ -149,7 +146,7 @@ def try_command(
         raise typer.BadParameter(f"There is no provider {provider!r}.", param_hint="PROVIDER")
     context = open_command_context(repo, [])
     if not provider:
-        _load_extract_model(context.settings)  # says what is missing before it says that a model reads
+        find_extraction_model(context.settings, os.environ)  # says what is missing before it says that a model reads
     trial = try_model(context, provider, model, base_url, paid=yes, quiet=as_json)
     if as_json:
         output.show_json(trial)
@@ -165,7 +162,7 @@ def allow_command(as_json: JsonOption = False) -> None:
     settings, problems = load.load_settings(os.environ, home)
     output.print_problems(problems)
     known = consent.load_known_models(home)[0]
-    chosen = [_load_extract_model(settings)]
+    chosen = [find_extraction_model(settings, os.environ)]
     editor_state = editor.read_editor_state(os.environ)[0]
     for name in ROLES[1:]:
         if settings.values[f"roles.{name}.provider"] and (
@@ -189,20 +186,6 @@ def allow_command(as_json: JsonOption = False) -> None:
         output.print_line(
             f"Nothing needs your approval: Lerim may already use {output.escape_controls(chosen[0].label)}."
         )
-
-
-def _load_extract_model(settings: load.Settings) -> Model:
-    """Returns the model of the role `extract`. Raises SettingsError with the reason if there is none."""
-    model, problems = choose_model("extract", settings, os.environ, editor.read_editor_state(os.environ)[0])
-    if model is None:
-        message = problems[0].message if problems else "No model is chosen, and none was found."
-        where = problems[0].path if problems else EXTRACT_TABLE
-        raise SettingsError(
-            message,
-            where=where,
-            todo="Choose one with `lerim model use`; `lerim model list` shows the available models.",
-        )
-    return model
 
 
 def _confirm_paid_test(model: Model, *, ask: bool) -> bool:
