@@ -46,6 +46,16 @@ test("what waits stands on top and open, and its row leads to the proposal", asy
   expect(itemOf(proposal)).toMatchObject({ label: "Use pnpm", description: "replaces a memory · personal", command: { command: "lerim.openReview", arguments: [{ root, id: "c1" }] } });
 });
 
+test("in Restricted Mode the view says whose its memories are, and an empty one leaves its place to the welcome text", async () => {
+  workspace.isTrusted = false;
+  await view.getChildren();
+  expect([told("lerim.memoriesState"), shown.trees[0]?.message]).toEqual(["listed", "From the repository, which you have not marked as trusted. Read-only."]);
+  rows = {};
+  view.refresh();
+  await view.getChildren();
+  expect([told("lerim.memoriesState"), shown.trees[0]?.message]).toEqual(["empty", ""]);
+});
+
 test("the view's badge tells how many candidates wait, over all folders, and its rows name their candidate", async () => {
   const other = `${root}/packages/api`;
   const folders = workspace.workspaceFolders;

@@ -104,7 +104,6 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
   }
 
   async #topRows(): Promise<MemoriesNode[]> {
-    this.#view.message = vscode.workspace.isTrusted ? "" : "From the repository, which you have not marked as trusted. Read-only.";
     const { isRunning, settings } = this.context;
     if (!settings.enabled || !isRunning) return this.#withState("stopped", []);
     const folders = rootFolders();
@@ -119,6 +118,8 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
   }
 
   #withState(state: "stopped" | "empty" | "outside" | "listed", rows: MemoriesNode[]): MemoriesNode[] {
+    // an empty view has a welcome text, which a message would hide
+    this.#view.message = state !== "listed" || vscode.workspace.isTrusted ? "" : "From the repository, which you have not marked as trusted. Read-only.";
     this.#setState(state);
     return rows;
   }
