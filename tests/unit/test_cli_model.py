@@ -154,13 +154,13 @@ def test_a_person_agrees_to_pay_for_a_model_once(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("ZAI_API_KEY", KEY)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     write('[roles.extract]\nprovider = "zai"\n[roles.lead]\nprovider = "openai"\n')
-    assert "at most $1 a day" in run("allow").stdout
+    assert "Approved: zai:glm-5.3-flash@api.z.ai, at most $1 a day." in run("allow").stdout
     assert consent.load_known_models(home())[0].allowed == {
         "zai:glm-5.3-flash@api.z.ai",
         "openai:gpt-6-luna@api.openai.com",
     }
     assert answer("allow") == {"allowed": []}
-    assert "Nothing needs your approval" in run("allow").stdout
+    assert "Nothing needs your approval; the model is zai:glm-5.3-flash@api.z.ai." in run("allow").stdout
     assert [role["allowed"] for role in answer("list")["roles"]] == [True, True]
 
 

@@ -56,7 +56,7 @@ def test_steps_are_summed_up_by_kind_and_what_stopped_comes_last() -> None:
     steps = [
         ModelStep("stopped", "extract", NANO, "Today's budget is gone."),
         ModelStep("skipped", "extract", NANO, "no signal", tokens=30_000),
-        ModelStep("retried", "extract", NANO, "too many requests"),
+        ModelStep("retried", "extract", NANO, "too many requests."),
         ModelStep("skipped", "extract", NANO, "no signal", tokens=4_200),
         ModelStep("retried", "extract", NANO, "it failed"),
         ModelStep("resumed", "extract", NANO, "answered before"),

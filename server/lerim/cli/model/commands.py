@@ -181,11 +181,9 @@ def allow_command(as_json: JsonOption = False) -> None:
         else "no limit: budget.per_day_usd is 0"
     )
     for label in labels:
-        output.print_line(f"Lerim may now use {output.escape_controls(label)}: {budget}.")
+        output.print_line(f"Approved: {output.escape_controls(label)}, {budget}.")
     if not labels:
-        output.print_line(
-            f"Nothing needs your approval: Lerim may already use {output.escape_controls(chosen[0].label)}."
-        )
+        output.print_line(f"Nothing needs your approval; the model is {output.escape_controls(chosen[0].label)}.")
 
 
 def _confirm_paid_test(model: Model, *, ask: bool) -> bool:

@@ -62,7 +62,7 @@ def summarize_steps(steps: Iterable[ModelStep]) -> Iterator[str]:
         singular, plural = _STEP_TEXTS[kind]
         saved = sum(step.tokens for step in same) if kind in ("resumed", "skipped") else 0
         saved_text = f" (about {format_tokens(saved)} tokens saved)" if saved else ""
-        why = "" if kind in ("resumed", "skipped") or not same[0].why else f": {same[0].why}"
+        why = "" if kind in ("resumed", "skipped") or not same[0].why else f": {same[0].why.rstrip('.')}"
         yield f"{len(same)} {singular if len(same) == 1 else plural}{saved_text}{why}."
 
 
