@@ -128,6 +128,7 @@ def _show_source(passage: Passage, home: Home, *, with_text: bool) -> None:
 
 def _first_lines(text: str, title: str) -> Iterator[str]:
     """Yields the first lines of a passage without its title: whole words, about MAX_PASSAGE_CHARACTERS in all."""
+    title = title.removesuffix("…")
     while title and text.startswith(title):
         text = text[len(title) :].lstrip(" .\n")
     remaining_characters = MAX_PASSAGE_CHARACTERS

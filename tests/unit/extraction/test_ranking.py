@@ -106,7 +106,7 @@ def test_the_body_has_the_whole_of_a_sentence_that_is_too_long_for_a_title() -> 
     )
     [found] = candidates(you(said), agent("Ok."))
     assert len(found.title) <= MAX_TITLE_CHARS
-    assert found.title in said
+    assert found.title.removesuffix("…") in said
     assert said in found.body
 
 
@@ -144,7 +144,7 @@ def test_what_points_back_at_the_agents_words_quotes_them_as_the_agents() -> Non
 def test_no_sentence_is_made_of_what_stands_before_and_after_a_paste(pasted: str) -> None:
     before, after = "Always use the shared cache client of the project in this", "and never the raw client of redis"
     found = outcome(you(f"{before} {pasted} {after}"), agent("Ok."))
-    assert sorted(one.lower() for one in proposed(found)) == sorted((before.lower(), after))
+    assert sorted(one.lower() for one in proposed(found)) == sorted((before.lower(), after.removeprefix("and ")))
 
 
 def test_no_sentence_is_made_of_the_head_and_the_tail_of_a_long_text() -> None:

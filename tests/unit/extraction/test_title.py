@@ -23,6 +23,9 @@ WORDS = st.sampled_from(TEXT.split())
         ("- X by default", "X by default"),
         ("Thanks to the cache the second build takes a second", "Thanks to the cache the second build takes a second"),
         ("ok so far the import is slow", "Ok so far the import is slow"),
+        ("but in the end the ids are states", "In the end the ids are states"),
+        ("You're absolutely right - ids are names", "Ids are names"),
+        ("You're right about ids", "You're right about ids"),
         ("please", "Please"),
     ],
 )
@@ -41,13 +44,18 @@ def test_only_politeness_before_the_sentence_is_cut(sentence: str, title: str) -
         (  # a clause is not kept without the one that turns it round
             "Always run the full migration on the staging database, and push to production on the same day, unless the "
             "owner of the release has said that the window is closed",
-            "Always run the full migration on the staging database",
+            "Always run the full migration on the staging database…",
         ),
         (  # nor does a title end inside code
             "Run the migration of the order with `python manage.py migrate orders, payments, refunds, invoices, "
             "goods` before the release",
             "Run the migration of the order with `python manage.py migrate orders, payments, refunds, invoices, "
             "goods`…",
+        ),
+        (
+            "The new code could have one for yesterday and one for today and then should reuse the one from today, "
+            "not the one from yesterday",
+            "The new code could have one for yesterday and one for today…",
         ),
         (  # without one it says that it goes on
             "The nightly export of the finance department reads every row of the ledger twice from the slow replica in "

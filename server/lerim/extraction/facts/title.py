@@ -15,12 +15,14 @@ _REQUEST = compile_later(r"(?:can|could|would|will) you\s(?:please\s|kindly\s)?(
 _POLITE = compile_later(
     r"(?:please|pls|plz|kindly)(?:\s?[,:]\s?|\s)"
     r"|(?:ok(?:ay)?|alright|all right)(?:\s?[,.!:;]\s?|\s)(?:so|then|now)(?:\s?,\s?|\s)(?!that\b|far\b)"
-    r"|(?:ok(?:ay)?|alright|all right|thanks|thank you|thx|hi|hello|hey|great|perfect|nice|cool)\s?[,.!:;]{1,3}\s",
+    r"|(?:ok(?:ay)?|alright|all right|thanks|thank you|thx|hi|hello|hey|great|perfect|nice|cool)\s?[,.!:;]{1,3}\s"
+    r"|you['’]?re (?:absolutely |completely |totally |quite )?right\s?[-,.!:;—–]{1,3}\s"
+    r"|(?:but|and)\s",
     re.IGNORECASE,
 )
 _CLAUSE = compile_later(
     r"[.!?;](?=\s)|[,:](?=\s)|\s(?=[-—–]{1,2}\s)|\s(?=\()"
-    r"|\s(?=(?:because|since|so that|which|while|whereas|although|though|and|then)\s)"
+    r"|\s(?=(?:because|since|so that|which|while|whereas|although|though|and)\s)"
 )
 _TURNS_IT_ROUND = compile_later(
     r"[\s,;:—–(-]{0,4}(?:unless|except|only|if|but|instead|rather|not|never|without|until|or|nor|when|than)\b",
@@ -38,7 +40,7 @@ def make_title(sentence: str) -> str:
     `MAX_TITLE_CHARS`.
 
     No word is changed, added or left out in the middle: apart from the case of its first letter, and from the "…" of
-    a title that ends inside a clause, a title is a contiguous part of the sentence. The caller puts the whole sentence
+    a title that ends before the sentence does, a title is a contiguous part of it. The caller puts the whole sentence
     into the body.
     """
     whole = squeeze_spaces(sentence).strip(" .,;:!")
@@ -67,15 +69,15 @@ def _without_politeness(text: str) -> tuple[str, bool]:
 
 
 def _first_clauses(text: str) -> str:
-    """Returns as many whole clauses as fit in a title, or as many whole words and "…" if the first clause alone is too
-    long."""
-    head = text[: MAX_TITLE_CHARS + 1]
+    """Returns as many whole clauses as fit in a title, or as many whole words if the first clause alone is too long,
+    with "…" unless a sentence ends there."""
+    head = text[:MAX_TITLE_CHARS]
     ends = [match.start() for match in _CLAUSE.finditer(head) if match.start() >= _SHORTEST_CLAUSE]
     for stop in (".!?;", ""):
         for end in reversed(ends):
             if (not stop or text[end] in stop) and _stands_alone(text[:end], text[end:]):
-                return text[:end].rstrip(" ,;:.!")
-    cuts = [text[:end] for end, mark in enumerate(head[:MAX_TITLE_CHARS]) if mark == " "]
+                return text[:end].rstrip(" ,;:.!") + ("" if stop else "…")
+    cuts = [text[:end] for end, mark in enumerate(head) if mark == " "]
     closed = [cut for cut in cuts if len(cut) >= _SHORTEST_CLAUSE and _has_balanced_marks(cut)]
     cut = (closed or cuts or [head[: MAX_TITLE_CHARS - 1]])[-1]
     return f"{cut.rstrip(' ,;:.!(-—–…')}…"

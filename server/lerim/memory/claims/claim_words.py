@@ -142,7 +142,7 @@ def body_without_title(title: str, body: str) -> str:
 def body_with_title(title: str, new_title: str, body: str) -> str:
     """Puts a new title in the place of the old one at the beginning of the body if the body repeats it."""
     tail = _find_title_end(title, body)
-    return body if tail is None else f"{new_title.rstrip('.!?')}{body[tail.start() :]}"
+    return body if tail is None else f"{new_title.rstrip('.!?…')}{body[tail.start() :]}"
 
 
 def _find_title_end(title: str, body: str) -> re.Match[str] | None:
