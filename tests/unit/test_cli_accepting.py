@@ -15,9 +15,11 @@ from proposals import propose
 from terminal import answer, run
 
 
-def test_all_that_waits_is_accepted_but_what_a_person_should_look_at(place: ReviewPaths, repo: Path) -> None:
+def test_all_that_waits_is_accepted_but_what_a_person_should_look_at_and_undone_at_once(
+    place: ReviewPaths, repo: Path
+) -> None:
     assert "No waiting candidate can be accepted" in run("review", "accept", "--all", "--repo", str(repo)).stdout
-    assert answer("review", "accept", "--all", "--repo", str(repo)) == {"results": []}
+    assert answer("review", "accept", "--all", "--repo", str(repo))["results"] == []
     first = propose(place, "Use uv, not pip", turn="aaaaaaaaaaaa")
     second = propose(place, "Use ruff for linting", turn="bbbbbbbbbbbb")
     page = propose(
@@ -30,12 +32,26 @@ def test_all_that_waits_is_accepted_but_what_a_person_should_look_at(place: Revi
     assert page in said.stderr and odd in said.stderr and "imperative" in said.stderr
     assert {one.stem for one in (repo / ".lerim" / "memory").glob("*/*.md")} == {first, second}
     assert [one.id for one in queue.list_pending(place)[0]] == [page, odd]
+    [undo] = re.findall(r"lerim review undo (\w+)", said.stdout)
+    assert run("review", "undo", undo, "--repo", str(repo)).stdout == "Undone: Accepted 2 candidates\n"
+    assert len(queue.list_pending(place)[0]) == 4
+
+
+def test_all_that_waits_is_rejected_and_undone_at_once(place: ReviewPaths, repo: Path) -> None:
+    assert "No candidates wait" in run("review", "reject", "--all", "--repo", str(repo)).stdout
+    names = [propose(place, title, turn=turn * 12) for title, turn in (("Use uv, not pip", "a"), ("Use ruff", "b"))]
+    done = answer("review", "reject", "--all", "--repo", str(repo))
+    assert {(one["id"], one["code"]) for one in done["results"]} == {(name, "rejected") for name in names}
+    assert queue.list_pending(place)[0] == []
+    answer("review", "undo", done["undo"], "--repo", str(repo))
+    assert {one.id for one in queue.list_pending(place)[0]} == set(names)
 
 
 def test_either_candidates_are_named_or_all_are_meant(place: ReviewPaths, repo: Path) -> None:
     name = propose(place, "Use uv, not pip", turn="aaaaaaaaaaaa")
     for wrong in ((name, "--all"), ()):
-        assert "--all" in answer("review", "accept", *wrong, "--repo", str(repo), code=2)["error"]["message"]
+        for decide in ("accept", "reject"):
+            assert "--all" in answer("review", decide, *wrong, "--repo", str(repo), code=2)["error"]["message"]
     assert len(queue.list_pending(place)[0]) == 1
 
 

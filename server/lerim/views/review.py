@@ -69,9 +69,11 @@ class MergedFileOutput(msgspec.Struct, frozen=True):
 
 
 class ResultListOutput(msgspec.Struct, frozen=True):
-    """What accept, edit, reject and undo print with `--json`."""
+    """What accept, edit, reject and undo print with `--json`. `undo` is the action that undoes what was done together
+    with `--all`, "" if it was not."""
 
     results: list[ResultView]
+    undo: str = ""
 
 
 def load_pending_list(

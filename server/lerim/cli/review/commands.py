@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
+from lerim.cli.review.bulk import QuoteSharing, accept_all_safe, reject_all_waiting
 from lerim.cli.review.output import act_on_each, show_candidate
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
@@ -24,13 +25,12 @@ from lerim.cli.terminal import (
 )
 from lerim.files import hash_text
 from lerim.memory import MemoryKind
-from lerim.review import ReviewPaths, ReviewResult, flag_text, queue
+from lerim.review import ReviewPaths, ReviewResult, queue
 from lerim.times import format_moment
 from lerim.views import ProjectContext, UndoListOutput, load_candidate, load_pending_list
 
 review_app = typer.Typer(help="Review candidates.", no_args_is_help=True)
 
-QuoteSharing = Literal["shared", "local"]
 IdsArgument = Annotated[
     list[str], typer.Argument(metavar="ID", help="As shown by `lerim review list`; the first characters are enough.")
 ]
@@ -95,10 +95,7 @@ def show_command(
 @review_app.command("accept")
 @with_error_exit
 def accept_command(
-    ids: Annotated[
-        list[str],
-        typer.Argument(metavar="ID", help="As shown by `lerim review list`; the first characters are enough."),
-    ] = [],  # noqa: B006 - typer reads it and never writes it
+    ids: IdsArgument = [],  # noqa: B006 - typer reads it and never writes it
     accept_all: Annotated[
         bool,
         typer.Option(
@@ -141,18 +138,21 @@ def accept_command(
         raise typer.BadParameter("With --same, --replaces, --changes or --answers, name exactly one candidate.")
     if choice is not None and accept_all:
         raise typer.BadParameter("--all takes the suggested answers. To choose others, name the candidates.")
+
+    def choose_quotes() -> QuoteSharing:
+        # Personal memories are in no repository: nothing is committed, so there is nothing to ask.
+        return "shared" if personal else _choose_quote_sharing(open_command_context(repo), ask=not as_json)
+
     if accept_all:
-        ids = _list_safe_candidates(paths)
-        if not ids and not as_json:
-            output.print_line("No waiting candidate can be accepted without review.")
+        accept_all_safe(paths, quotes, choose_quotes, as_json=as_json, personal=personal)
+        return
 
     def accept(candidate_id: str) -> ReviewResult:
         nonlocal quotes
-        result = queue.accept_candidate(paths, candidate_id, quotes=quotes, choice=choice, in_bulk=accept_all)
+        result = queue.accept_candidate(paths, candidate_id, quotes=quotes, choice=choice)
         if result.ask_quotes:
-            # Personal memories are in no repository: nothing is committed, so there is nothing to ask.
-            quotes = "shared" if personal else _choose_quote_sharing(open_command_context(repo), ask=not as_json)
-            result = queue.accept_candidate(paths, candidate_id, quotes=quotes, choice=choice, in_bulk=accept_all)
+            quotes = choose_quotes()
+            result = queue.accept_candidate(paths, candidate_id, quotes=quotes, choice=choice)
         return result
 
     find_id = make_candidate_id_finder(paths)
@@ -172,18 +172,6 @@ def _parse_choice(
     return next(
         (queue.NeighbourChoice(answer, make_memory_id_finder(paths)(memory)) for answer, memory in given_answers), None
     )
-
-
-def _list_safe_candidates(paths: ReviewPaths) -> list[str]:
-    """Returns the ids of the pending candidates, oldest turn first, without those that need the person's review. Prints
-    a note for each of these."""
-    proposals, problems, _ = queue.list_pending(paths)
-    output.print_problems(problems)
-    for proposal in proposals:
-        if doubt := queue.doubt_reason(proposal):
-            doubt = " ".join(map(flag_text, proposal.flags)) or doubt
-            output.print_note(f"note: {output.escape_controls(f'{proposal.id} needs your review: {doubt}')}")
-    return [proposal.id for proposal in proposals if not queue.doubt_reason(proposal)]
 
 
 def _choose_quote_sharing(context: ProjectContext, *, ask: bool) -> QuoteSharing:
@@ -244,10 +232,19 @@ def edit_command(
 @review_app.command("reject")
 @with_error_exit
 def reject_command(
-    ids: IdsArgument, personal: GlobalOption = False, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False
+    ids: IdsArgument = [],  # noqa: B006 - typer reads it and never writes it
+    reject_all: Annotated[bool, typer.Option("--all", help="Reject all candidates that wait.")] = False,
+    personal: GlobalOption = False,
+    repo: RepoOption = CURRENT_FOLDER,
+    as_json: JsonOption = False,
 ) -> None:
     """Reject candidates. The same claim is not proposed again."""
+    if bool(ids) == reject_all:
+        raise typer.BadParameter("Name candidates, or use --all.")
     paths = find_review_paths(repo, personal)
+    if reject_all:
+        reject_all_waiting(paths, as_json=as_json, personal=personal)
+        return
     act_on_each(
         ids,
         lambda name: queue.reject_candidate(paths, name),

@@ -116,20 +116,36 @@ def act_on_each(
     """Act on each id and print the results; `find_id` completes what was typed. A failure does not stop the others.
     What agents are given from the memories at `paths` is kept up to date. Exits with 1 if all failed, 3 if some did."""
     results, first_error = collect_results(ids, act, find_id)
+    exit_code = first_error.exit_code if first_error else 1
+    show_results(results, paths=paths, as_json=as_json, personal=personal, exit_code=exit_code)
+
+
+def show_results(
+    results: list[ResultView],
+    *,
+    paths: ReviewPaths,
+    as_json: bool,
+    personal: bool = False,
+    undo: str = "",
+    exit_code: int = 1,
+) -> None:
+    """Print the results of several actions, which the action `undo` undoes together, if given. What agents are given
+    from the memories at `paths` is kept up to date. Exits with `exit_code` if all failed, 3 if some did."""
     if any(result.ok for result in results):
         refresh_agent_files(paths.project, paths.home)
     if as_json:
-        output.show_json(ResultListOutput(results))
+        output.show_json(ResultListOutput(results, undo))
     else:
         for result in results:
-            show_result(result, personal=personal)
+            show_result(result, personal=personal, with_undo=not undo)
+        if undo:
+            _show_undo(undo, personal=personal)
     failures = sum(not result.ok for result in results)
     if failures:
-        exit_code = first_error.exit_code if first_error else 1
         raise typer.Exit(EXIT_CODES["partial"] if failures < len(results) else exit_code)
 
 
-def show_result(result: ResultView, *, personal: bool = False) -> None:
+def show_result(result: ResultView, *, personal: bool = False, with_undo: bool = True) -> None:
     """Print the outcome and the command that undoes it."""
     message = output.escape_controls(result.message, lines=True)
     if not result.ok:
@@ -141,7 +157,9 @@ def show_result(result: ResultView, *, personal: bool = False) -> None:
         output.print_note(f"note: {output.escape_controls(result.note)}")
     if result.path:
         output.print_line(f"  file: {output.escape_controls(result.path)}")
-    if result.action and result.code not in ("undone", "already"):
-        output.print_line(
-            f"  undo: lerim review undo {output.escape_controls(result.action)}{' --global' if personal else ''}"
-        )
+    if with_undo and result.action and result.code not in ("undone", "already"):
+        _show_undo(result.action, personal=personal)
+
+
+def _show_undo(action: str, *, personal: bool) -> None:
+    output.print_line(f"  undo: lerim review undo {output.escape_controls(action)}{' --global' if personal else ''}")

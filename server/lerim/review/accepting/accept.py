@@ -46,7 +46,6 @@ def accept_candidate(
     *,
     choice: NeighbourChoice | None = None,
     automatic: bool = False,
-    in_bulk: bool = False,
     seen: str = "",
     bulk: HeldBulk | None = None,
 ) -> ReviewResult:
@@ -63,7 +62,7 @@ def accept_candidate(
 
     Raises StaleError if a file that would be changed is not as it was shown, NotFoundError, MemoryError_, BusyError.
     """
-    in_bulk = in_bulk or bulk is not None
+    in_bulk = bulk is not None
     with actions.locked_ledger(paths) if bulk is None else nullcontext(bulk.ledger) as ledger:
         store = paths.store()
         known = load_claim(paths, ledger, candidate_id)

@@ -16,6 +16,7 @@ from lerim.review.accepting.automatic import doubt_reason
 from lerim.review.accepting.edit_or_reject import HeldBulk, reject_candidate
 from lerim.review.candidates import load_candidate
 from lerim.review.ledger import Ledger
+from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
 
 Decision = Literal["accept", "reject"]
@@ -25,12 +26,13 @@ Decision = Literal["accept", "reject"]
 class BulkResult:
     """What became of candidates that were decided together, by their ids.
 
-    `decided` no longer wait. `doubtful` were not accepted, because they have warnings or rest only on a tool or web
-    page. `problems` has one for each that failed. `ask_quotes`: nothing was changed; the person must first decide
-    whether quotes are shared in git.
+    `decided` no longer wait; `results` are what was done, in the same order. `doubtful` were not accepted, because they
+    have warnings or rest only on a tool or web page. `problems` has one for each that failed. `ask_quotes`: nothing was
+    changed; the person must first decide whether quotes are shared in git.
     """
 
     decided: tuple[str, ...] = ()
+    results: tuple[ReviewResult, ...] = ()
     doubtful: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     ask_quotes: bool = False
@@ -60,20 +62,19 @@ def decide_in_bulk(
 
 
 def _decide_each(
-    candidate_ids: Sequence[str], decide: Callable[[str], object], doubtful: Collection[str]
+    candidate_ids: Sequence[str], decide: Callable[[str], ReviewResult], doubtful: Collection[str]
 ) -> BulkResult:
-    decided: list[str] = []
+    results: dict[str, ReviewResult] = {}
     problems: list[Problem] = []
     for name in dict.fromkeys(candidate_ids):
         if name in doubtful:
             continue
         try:
-            decide(name)
+            results[name] = decide(name)
         except LerimError as error:
             problems.append(Problem(error.code, name, error.explanation))
-        else:
-            decided.append(name)
-    return BulkResult(tuple(decided), tuple(name for name in candidate_ids if name in doubtful), tuple(problems))
+    left = tuple(name for name in candidate_ids if name in doubtful)
+    return BulkResult(tuple(results), tuple(results.values()), left, tuple(problems))
 
 
 def _find_doubtful(paths: ReviewPaths, ledger: Ledger, candidate_ids: Sequence[str]) -> Iterator[str]:
