@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import PurePosixPath
 
 from lerim.extraction.summaries.actions import SummaryExchange
@@ -60,7 +59,8 @@ def is_request(prompt: SummaryTurn | None) -> bool:
 
 
 def describe_session(exchanges: Sequence[SummaryExchange], turns: Sequence[SummaryTurn], facts: SummaryFacts) -> str:
-    """Returns one sentence of figures."""
+    """Returns one sentence of figures. How long the session took is not among them: it may go on after its summary, and
+    its transcript and the lists say so from its first and last turn."""
     prompts = sum(is_request(one.prompt) for one in exchanges)
     changed, ran = len(collect_changed_files(exchanges)), [run for one in exchanges for run in one.runs]
     failed = sum(run.outcome == "failed" for run in ran)
@@ -74,26 +74,12 @@ def describe_session(exchanges: Sequence[SummaryExchange], turns: Sequence[Summa
     ]
     branches = list(dict.fromkeys(turn.branch for turn in turns if turn.branch and turn.branch != "HEAD"))
     where = f" on {list_names([f'`{_clean_name(branch)}`' for branch in branches], 2, 'branch')}" if branches else ""
-    length = _describe_length(turns)
     told = ", ".join(part for part in parts if part)
-    return f"A {facts.agent} session of {count_noun(prompts, 'prompt')}{length}{where}: {told}."
+    return f"A {facts.agent} session of {count_noun(prompts, 'prompt')}{where}: {told}."
 
 
 def _clean_name(text: str) -> str:
     return one_line(text, 60).replace("`", "'")
-
-
-def _describe_length(turns: Sequence[SummaryTurn]) -> str:
-    times = [turn.time for turn in turns if turn.time is not None]
-    if len(times) < 2:
-        return ""
-    span = max(times) - min(times)
-    if span < timedelta(minutes=1):
-        return ""
-    minutes = int(span.total_seconds() / 60 + 0.5)  # rounded as where a session is listed
-    if minutes < 120:
-        return f" over {count_noun(minutes, 'minute')}"
-    return f" over {minutes // 60} hours" if minutes < 48 * 60 else f" over {span.days} days"
 
 
 def count_noun(number: int, noun: str) -> str:
