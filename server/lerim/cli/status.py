@@ -27,7 +27,7 @@ from lerim.models import (
 )
 from lerim.review import LastRun
 from lerim.times import format_moment
-from lerim.views import DRIFT_LABELS, load_status
+from lerim.views import DRIFT_LABELS, StatusOutput, load_status
 
 
 @with_error_exit
@@ -53,13 +53,21 @@ def status_command(
             *([("changed since", drift)] if drift else ()),
             ("waiting for review", str(view.candidates)),
             ("rejected, found again", str(view.blocked)),
-            ("sessions", f"{view.sessions}, {view.waiting} not read yet"),
-            ("newest session", format_moment(view.last_session) if view.last_session else "none"),
+            *_session_rows(view),
             *_model_rows(view.model, view.last_run),
             *([("server", f"{view.server.origin} (process {view.server.pid})")] if view.server else ()),
         ),
     )
     output.print_problems([*view.problems, *view.model.problems])
+
+
+def _session_rows(view: StatusOutput) -> Iterator[tuple[str, str]]:
+    if not view.sessions:
+        yield "sessions", "none read yet; `lerim sync` reads them"
+        return
+    yield "sessions", f"{view.sessions}, {view.waiting} not read yet"
+    if view.last_session:
+        yield "newest session", format_moment(view.last_session)
 
 
 def _model_rows(model: ModelView, last: LastRun) -> Iterator[tuple[str, str]]:
