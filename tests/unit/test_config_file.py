@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lerim.config import load
 from lerim.config.edit import change_settings, set_toml_values
 from lerim.config.schema import SettingValue
 from lerim.errors import SettingsError
@@ -132,6 +133,15 @@ def test_a_linked_file_stays_a_link(tmp_path: Path) -> None:
     change_settings(home(), TABLE, {"provider": "openai"})
     assert home().config.is_symlink()
     assert real.read_bytes() == FULL.replace('"none"', '"openai"').replace("\n", "\r\n").encode()
+
+
+def test_a_file_that_begins_with_a_byte_order_mark_is_read_and_keeps_it() -> None:
+    home().root.mkdir(parents=True)
+    home().config.write_text(FULL, encoding="utf-8-sig")
+    change_settings(home(), TABLE, {"provider": "openai"})
+    assert home().config.read_bytes().startswith(b"\xef\xbb\xbf# mine\n")
+    loaded, problems = load.load_settings({}, home())
+    assert (loaded.roles["extract"].provider, loaded.search_limit, problems) == ("openai", 5, [])
 
 
 INLINE = "roles = {extract = {provider = 'none'}} # mine\n"

@@ -65,7 +65,8 @@ def change_settings(home: Home, table: str, values: Mapping[str, SettingValue]) 
 
 def _change_file(home: Home, path: Path, table: str, values: Mapping[str, SettingValue]) -> None:
     text = files.read_text(path, MOST_BYTES) if path.exists() else None
-    changed = set_toml_values(text or "", table, values)
+    mark = "\ufeff" if (text or "").startswith("\ufeff") else ""  # some editors of Windows begin a file with it
+    changed = mark + set_toml_values((text or "").removeprefix(mark), table, values)
     if changed == (text or ""):
         return
     make_private_folder(home, home.root)

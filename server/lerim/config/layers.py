@@ -105,7 +105,7 @@ def _read_file_layer(layer: SettingsLayer, path: Path) -> SettingsLayer:
         if len(data) > MOST_BYTES:
             raise OSError(f"it is larger than {MOST_BYTES // 1000} kB")
         # A number with thousands of digits raises a ValueError that is not a TOMLDecodeError.
-        table = tomllib.loads(data.decode("utf-8"))
+        table = tomllib.loads(data.decode("utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):
         if path.is_symlink():
             layer.add_problem("This file is a link to a file that does not exist. Correct the link.", ROLES)

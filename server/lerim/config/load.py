@@ -170,7 +170,7 @@ def _make_settings(
         values=values,
         origins=origins,
         faults={
-            role: [*found, *(faults["extract"] if role != "extract" and not values[f"roles.{role}.provider"] else ())]
+            role: found if values[f"roles.{role}.provider"] else list(dict.fromkeys((*found, *faults["extract"])))
             for role, found in faults.items()
         },
     )
