@@ -69,7 +69,9 @@ def test_the_list_shows_the_channels_of_each_agent(lerim: Lerim, repo: Path, iso
     table = lerim("list")
     assert "Gemini CLI" in table
     assert "by the extension" in table
-    assert str(isolated / ".gemini" / "settings.json") in lerim("status")
+    told = lerim("status")
+    assert str(isolated / ".gemini" / "settings.json") in told
+    assert "not installed: hooks, skill; `lerim agents install gemini` installs them" in told
 
 
 def test_an_entry_that_was_changed_by_hand_and_a_file_that_cannot_be_read_are_told(

@@ -85,19 +85,23 @@ def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False)
 @agents_app.command("status")
 @with_error_exit
 def status_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
-    """Show each file that gives an agent memories: its state, the last call, and what keeps it from working."""
+    """Show each file that gives an agent memories: its state, the last call, what keeps it from working, and what is
+    not installed."""
     project, agents = _examine(repo)
     if as_json:
         output.show_json(ConnectionListOutput(str(project.root) if project else "", list(agents)))
         return
-    connected = [one for one in agents if any(channel.state not in _NO_FILE for channel in one.channels)]
-    for one in connected:
+    fed = [one for one in agents if any(channel.state not in _NO_FILE for channel in one.channels)]
+    for one in agents:
+        if one not in fed and not one.is_here:
+            continue
         lines = [_format_file(channel) for channel in one.channels if channel.state != "missing"]
+        lines += _format_lacking(one)
         if one.last_call:
             time = f", 95 % of the hook calls within {one.p95_ms:.0f} ms" if one.p95_ms is not None else ""
             lines.append(f"last call {format_moment(one.last_call)}{time}")
         output.show_item(one.name, [*lines, *one.findings])
-    if not connected:
+    if not fed:
         output.print_line("No agent gets memories yet. `lerim agents install` shows what it would change.")
 
 
@@ -201,6 +205,17 @@ def _format_channel(agent: ConnectionView, channel: str) -> str:
         if one.channel == channel and one.state != "missing"
     ]
     return ", ".join(states) or ("no" if any(one.channel == channel for one in agent.channels) else "–")
+
+
+def _format_lacking(agent: ConnectionView) -> list[str]:
+    """Returns a line that names the channels that are installed nowhere, with the command that installs them."""
+    from lerim.agents import CHANNEL_NAMES
+
+    lacking = {one.channel for one in agent.channels} - {
+        one.channel for one in agent.channels if one.state != "missing"
+    }
+    names = ", ".join(name for channel, name in CHANNEL_NAMES.items() if channel in lacking)
+    return [f"not installed: {names}; `lerim agents install {agent.agent}` installs them"] if names else []
 
 
 def _format_file(channel: ChannelView) -> str:
