@@ -76,15 +76,19 @@ async def test_of_many_memories_a_page_is_answered_and_the_next_goes_on(editor: 
     assert titles == [f"Rule {number}" for number in reversed(range(230))]
 
 
-async def test_what_waits_stands_on_top_but_not_in_restricted_mode(editor: Editor, isolated: Path) -> None:
-    waiting = propose(review_paths(editor.repo))
+async def test_what_waits_stands_on_top_the_most_certain_first(editor: Editor, isolated: Path) -> None:
+    waiting = propose(review_paths(editor.repo), confidence=0.5)
+    certain = propose(review_paths(editor.repo), "Use ruff", turn="b" * 12, confidence=0.8)
     write_memory(editor.repo)
     await editor.start()
     asked = {"root": editor.root, "by": "primitive", "node": "", "start": 0}
     top = await editor.ask(core.MEMORY_TREE, asked)
     assert [one.kind for one in top.groups] == ["waiting", "primitive"]
-    (row,) = (await editor.ask(core.MEMORY_TREE, {**asked, "node": "waiting"})).proposals
-    assert (row.id, row.action, row.scope) == (waiting, "add", "project")
+    rows = (await editor.ask(core.MEMORY_TREE, {**asked, "node": "waiting"})).proposals
+    assert [(row.id, row.action, row.scope) for row in rows] == [
+        (certain, "add", "project"),
+        (waiting, "add", "project"),
+    ]
 
 
 async def test_an_act_by_hand_shows_in_the_hover_at_once_and_undo_takes_it_back(editor: Editor) -> None:

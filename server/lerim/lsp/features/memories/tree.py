@@ -205,6 +205,9 @@ def _list_proposals(sidecar: Sidecar, repo: Repo | None) -> list[TreeProposal]:
     from lerim.memory import redact_record
     from lerim.review import queue
 
+    places = candidate_counts.find_shown_review_paths(sidecar, repo)
+    found = [(where, proposal) for where in places for proposal in queue.list_pending(where)[0]]
+    found.sort(key=lambda one: one[1].record.confidence, reverse=True)  # as in the review panel (arrangement.ts)
     return [
         TreeProposal(
             id=proposal.id,
@@ -215,8 +218,7 @@ def _list_proposals(sidecar: Sidecar, repo: Repo | None) -> list[TreeProposal]:
             reason=redact_secrets(proposal.reason).text,
             scope="global" if where.project.is_personal else "project",
         )
-        for where in candidate_counts.find_shown_review_paths(sidecar, repo)
-        for proposal in queue.list_pending(where)[0]
+        for where, proposal in found
     ]
 
 
