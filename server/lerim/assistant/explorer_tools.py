@@ -151,10 +151,11 @@ class ExplorerTools:
         """Return the text of a name, with secrets, and whether it was truncated. Raises RefusedPathError."""
         scope, parts = _split_name(name)
         if scope == "session":
-            number = parts[0].removesuffix(".md") if len(parts) == 1 else ""
-            if not (number.isascii() and number.isdigit()) or int(number) not in self.session_turns:
+            wanted = "/".join(parts).removesuffix(".md")
+            text = next((text for number, text in self.session_turns.items() if str(number) == wanted), None)
+            if text is None:
                 raise RefusedPathError("there is no such turn")
-            return self.session_turns[int(number)][:MAX_FILE_BYTES], False
+            return text[:MAX_FILE_BYTES], False
         try:
             data = _read_head(files.resolve_inside(self.root, self._folder(scope).joinpath(*parts)))
         except (OSError, BoundaryError, ValueError) as error:

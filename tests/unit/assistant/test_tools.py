@@ -61,6 +61,7 @@ ESCAPES = [
     "session/../3.md",
     "session/99.md",
     "session/³.md",
+    f"session/{'9' * 5_000}.md",
     "outside.txt",
     "repo",
     "",
