@@ -44,7 +44,7 @@ test("the differences are shown, then asked about, then written, and can be undo
     ["{}", '{"mcpServers": {}}'],
     ["", "{}"],
   ]);
-  expect(shown.lists.map(({ title }) => title)).toEqual(["Connect Agents to Memory (1 of 3)", "Connect Agents to Memory (2 of 3)", "Connect Agents to Memory (3 of 3)", "Connect Agents to Memory"]);
+  expect(shown.lists.map(({ title }) => title)).toEqual(["Give Memories to Agents (1 of 3)", "Give Memories to Agents (2 of 3)", "Give Memories to Agents (3 of 3)", "Give Memories to Agents"]);
   expect(context.params(protocol.agentApply).map(({ hashes }) => hashes)).toEqual([["h1", "h2"]]);
   await expect.poll(() => changes).toBe(2);
   expect(shown.commands.map(({ id }) => id).slice(0, 2)).toEqual(["workbench.action.keepEditor", "vscode.changes"]); // the person's own preview stays
@@ -108,14 +108,14 @@ test("agents that get memories are disconnected in the same way, and if there ar
   expect(context.params(protocol.agentApply).map(({ action, level }) => [action, level])).toEqual([["remove", "user"], ["remove", "project"]]);
   context.answer(protocol.agentConnections, () => ({ project: "shop", agents: [connection("gemini")] }));
   await disconnectAgentsFromMemory(context, undefined, countChange);
-  expect(shown.messages.at(-1)?.text).toContain("No agent is connected to memory");
+  expect(shown.messages.at(-1)?.text).toContain("No agent gets memories");
 });
 
 test("what an agent gets is said in a few words", () => {
   expect(channelDescription(channel())).toBe("installed · your files");
   expect(channelDescription(channel({ state: "untrusted", level: "project" }))).toBe("installed, untrusted · this repository");
   expect(channelDescription(channel({ state: "extension" }))).toBe("by this extension");
-  expect(connectionDescription(connection("codex"))).toBe("not connected");
+  expect(connectionDescription(connection("codex"))).toBe("gets no memories");
   expect(connectionDescription(connection("codex", { isHere: false }))).toBe("not found on this machine");
   expect(connectionDescription(connection("vscode", { channels: [channel({ state: "extension" })] }))).toBe("MCP server of this extension");
   const channels = [channel(), channel({ channel: "hooks" }), channel({ channel: "skill", state: "missing" })];

@@ -33,7 +33,7 @@ test("each agent has a row that says how it stands, and below them the queue", a
   expect(rows.map((row) => [itemOf(row).label, itemOf(row).description, itemOf(row).contextValue])).toEqual([
     ["CODEX", "3 sessions · 1 to read", "lerim.agent.connected"],
     ["CURSOR", "3 sessions · 1 to read · 2 not read", "lerim.agent.connected"],
-    ["GEMINI", "disconnected", "lerim.agent.removed"],
+    ["GEMINI", "not read", "lerim.agent.removed"],
     ["Queue", "2 waiting, 1 given up", "lerim.queue"],
   ]);
   expect(shown.trees[0]?.description).toBe("shop");

@@ -59,7 +59,7 @@ test("an agent's row says what is to be read, and what is not read", () => {
   expect(agentDescription(agent("codex"))).toBe("3 sessions · 1 to read");
   const skipped = [{ reason: "failed", count: 2, example: "", message: "" }, { reason: "no-folder", count: 5, example: "", message: "" }];
   expect(agentDescription(agent("codex", { waiting: 0, found: 1, skipped }))).toBe("1 session · 2 not read");
-  expect(agentDescription(agent("codex", { state: "removed" }))).toBe("disconnected");
+  expect(agentDescription(agent("codex", { state: "removed" }))).toBe("not read");
   expect(agentDescription(agent("codex", { state: "not-found", found: 0 }))).toBe("not found");
 });
 

@@ -97,7 +97,7 @@ for (const editor of new Set([chosen, oldest])) {
     after(() => person.end());
 
     await run("the differences are shown, and nothing is written while the question waits", async () => {
-      await screen.command("Lerim: Connect Agents to Memory…", { further: true });
+      await screen.command("Lerim: Give Memories to Agents…", { further: true });
       await accept("Choose the agents", only("Gemini CLI"));
       await accept("Choose how");
       await accept("Choose which files");
@@ -149,7 +149,7 @@ for (const editor of new Set([chosen, oldest])) {
     });
 
     await run("the repository's files are asked apart, and whoever says no has changed nothing", async () => {
-      await screen.command("Lerim: Connect Agents to Memory…", { further: true });
+      await screen.command("Lerim: Give Memories to Agents…", { further: true });
       await accept("Choose the agents", only("Gemini CLI"));
       await accept("Choose how");
       await accept("Choose which files", only("Files of this repository"));

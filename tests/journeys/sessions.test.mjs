@@ -218,8 +218,8 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     await screen.shot("agents-view");
     await screen.command("Lerim: Stop Reading Sessions of an Agent", { further: true });
     await screen.pick("Choose the agent whose sessions are no longer read", "OpenCode", "OpenCode");
-    await screen.notification(/OpenCode is disconnected/);
-    await screen.listed("Agents", /OpenCode\s*disconnected/);
+    await screen.notification(/OpenCode is no longer read/);
+    await screen.listed("Agents", /OpenCode\s*not read/);
     await screen.clearNotifications();
     await fold("Sessions", true);
   });

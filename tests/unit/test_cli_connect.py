@@ -84,7 +84,7 @@ def test_auto_connects_what_is_there_and_leaves_what_was_removed(desk: Desk, iso
     (isolated / ".codex").mkdir()
     run("remove", "codex")
     said = run("auto").stdout
-    assert "Claude Code is connected: 1 session in" in said
+    assert "Claude Code is read: 1 session in" in said
     assert "Codex was removed earlier and stays removed" in said
     assert (state("claude"), state("codex"), state("gemini")) == ("connected", "removed", "not-found")
     assert [one["platform"] for one in answer("auto")["agents"]] == ["claude"]

@@ -14,8 +14,8 @@ type Requester = Pick<Context, "request">;
 /** What stands above and in the box of a list. */
 type ListTexts = Readonly<Required<Pick<vscode.QuickPickOptions, "title" | "placeHolder">>>;
 
-const connectTitle = "Connect Agents to Memory";
-const disconnectTitle = "Disconnect Agents from Memory";
+const connectTitle = "Give Memories to Agents";
+const disconnectTitle = "Stop Giving Memories to Agents";
 
 const levels = [
   { label: "Your own files", description: "for you, in every repository", level: "user", picked: true },
@@ -27,7 +27,7 @@ const questions: Readonly<Record<protocol.InstallLevel, string>> = {
   project: "Change this repository's files as shown? Everybody who works in it gets the changes.",
 };
 
-/** Lerim: Connect Agents to Memory…. `agent` is that of the row it was called from; `onChanged` is called after each change and its undo. */
+/** Lerim: Give Memories to Agents…. `agent` is that of the row it was called from; `onChanged` is called after each change and its undo. */
 export async function connectAgentsToMemory(context: Requester, agent: string | undefined, onChanged: () => void): Promise<void> {
   const root = await chooseRootIfAny();
   if (root === undefined) return;
@@ -38,17 +38,17 @@ export async function connectAgentsToMemory(context: Requester, agent: string | 
   if (channels !== undefined) await changeFiles(context, root, { action: "install", agents: chosen, channels }, onChanged);
 }
 
-/** Lerim: Disconnect Agents from Memory…. */
+/** Lerim: Stop Giving Memories to Agents…. */
 export async function disconnectAgentsFromMemory(context: Requester, agent: string | undefined, onChanged: () => void): Promise<void> {
   const root = await chooseRootIfAny();
   if (root === undefined) return;
   const { agents } = await context.request(protocol.agentConnections, { root });
   const connected = agents.filter(({ channels }) => channels.some(({ state }) => state !== "missing" && state !== "extension"));
   if (connected.length === 0) {
-    void vscode.window.showInformationMessage("Lerim: No agent is connected to memory through its files.");
+    void vscode.window.showInformationMessage("Lerim: No agent gets memories through its files.");
     return;
   }
-  const chosen = await chooseAgents(connected, agent, { title: disconnectTitle, placeHolder: "Choose the agents to disconnect from memory" }, () => false);
+  const chosen = await chooseAgents(connected, agent, { title: disconnectTitle, placeHolder: "Choose the agents that get no memories any more" }, () => false);
   if (chosen !== undefined) await changeFiles(context, root, { action: "remove", agents: chosen, channels: [] }, onChanged);
 }
 

@@ -23,7 +23,7 @@ export function channelDescription({ state, level }: ChannelView): string {
 export function connectionDescription({ isHere, channels, findings }: Pick<ConnectionView, "isHere" | "channels" | "findings">): string {
   const installed = new Set(channels.filter(({ state }) => state !== "missing").map(({ channel, state }) => channelNames[channel] + (state === "extension" ? " of this extension" : "")));
   const names = [...installed].map((name, at) => (at === 0 || name.startsWith("MCP") ? name : name.charAt(0).toLowerCase() + name.slice(1)));
-  if (names.length === 0) return isHere ? "not connected" : "not found on this machine";
+  if (names.length === 0) return isHere ? "gets no memories" : "not found on this machine";
   return [names.join(", "), ...(findings.length > 0 ? ["needs attention"] : [])].join(" · ");
 }
 

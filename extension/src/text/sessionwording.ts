@@ -131,7 +131,7 @@ export function withoutIcons(text: string): string {
 export function agentDescription(agent: AgentView): string {
   switch (agent.state) {
     case "removed":
-      return "disconnected";
+      return "not read";
     case "not-found":
       return agent.found > 0 ? `${counted(agent.found, "session")} kept, session store not found` : "not found";
     case "connected": {

@@ -31,7 +31,7 @@ PLATFORMS: tuple[Platform, ...] = get_args(Platform)
 
 connect_app = typer.Typer(
     help="Choose the agents whose sessions are read.",
-    epilog="By default, every agent whose store is in its usual place is connected.",
+    epilog="By default, every agent whose store is in its usual place is read.",
 )
 
 
@@ -52,7 +52,7 @@ class ConnectedOutput(msgspec.Struct, frozen=True):
 @connect_app.command("list")
 @with_error_exit
 def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
-    """List the agents: whether each one is connected, where its store is, what was found and what could not be read."""
+    """List the agents: whether each one is read, where its store is, what was found and what could not be read."""
     home = find_home()
     project = locate_project(resolve_folder(repo), home)
     agents = _examine_agents(project)
@@ -89,7 +89,7 @@ def _refuse_options(name: str, *, as_json: bool) -> None:
 @connect_app.command("auto")
 @with_error_exit
 def auto_command(as_json: JsonOption = False) -> None:
-    """Connect every agent whose store is on this machine. Agents you removed stay removed."""
+    """Read every agent whose store is on this machine. Agents you removed stay removed."""
     home = find_home()
     agents = _examine_agents()
     connected_agents = [agent for agent in agents if agent.state == "connected"]
@@ -102,11 +102,10 @@ def auto_command(as_json: JsonOption = False) -> None:
         return
     for agent in agents:
         if agent.state == "connected":
-            output.print_line(f"{agent.name} is connected: {_format_store_counts(agent)}.")
+            output.print_line(f"{agent.name} is read: {_format_store_counts(agent)}.")
         elif agent.state == "removed":
             output.print_line(
-                f"{agent.name} was removed earlier and stays removed; `lerim connect "
-                f"{agent.platform}` connects it again."
+                f"{agent.name} was removed earlier and stays removed; `lerim connect {agent.platform}` reads it again."
             )
     if not connected_agents:
         output.print_line(
@@ -129,7 +128,7 @@ def remove_command(
     if as_json:
         output.show_json(ConnectedOutput([agent]))
         return
-    outcome = "is no longer read; what was learned from its sessions stays" if was_connected else "was not connected"
+    outcome = "is no longer read; what was learned from its sessions stays" if was_connected else "was not read"
     output.print_line(f"{agent.name} {outcome}.")
 
 
@@ -156,7 +155,7 @@ def _make_connect_command(platform: Platform) -> Callable[..., None]:
                 "They will be read once they appear there. `--path` must be the folder that the agent itself writes to."
             )
         elif agent.state == "connected":
-            output.print_line(f"{agent.name} is connected: {_format_store_counts(agent)}.")
+            output.print_line(f"{agent.name} is read: {_format_store_counts(agent)}.")
         else:
             checked_paths = " and ".join(store.path for store in agent.stores)
             output.print_line(f"{agent.name} will be read once its store exists; checked {checked_paths}.")
@@ -166,7 +165,7 @@ def _make_connect_command(platform: Platform) -> Callable[..., None]:
 
 
 for _platform in PLATFORMS:
-    connect_app.command(_platform, help="Connect this agent: read its sessions.")(_make_connect_command(_platform))
+    connect_app.command(_platform, help="Read this agent's sessions.")(_make_connect_command(_platform))
 
 
 def _update_held_jobs() -> None:
@@ -185,13 +184,12 @@ def _examine_agents(project: Project | None = None) -> list[AgentView]:
     return examine_agents(find_home(), os.environ, project)
 
 
-_STATE_LABELS = {"connected": "read", "not-found": "not found", "removed": "removed"}
-
-
 def _agent_rows(agent: AgentView) -> list[tuple[str, str, str, str, str]]:
     """Returns the table rows of an agent: the first store with the counts, then one row for each further store."""
+    from lerim.jobs import AGENT_STATE_LABELS
+
     first, *others = _store_paths(agent)
-    first_row = (agent.name, _STATE_LABELS[agent.state], first, str(agent.sessions), _format_project_counts(agent))
+    first_row = (agent.name, AGENT_STATE_LABELS[agent.state], first, str(agent.sessions), _format_project_counts(agent))
     return [first_row, *(("", "", place, "", "") for place in others)]
 
 

@@ -2,6 +2,7 @@ from . import maintain as maintain
 from . import moved_projects as moved_projects
 from . import session_trial as session_trial
 from . import sync as sync
+from .agent_states import AGENT_STATE_LABELS as AGENT_STATE_LABELS
 from .agent_states import AgentView as AgentView
 from .agent_states import examine_agents as examine_agents
 from .backfill import BackfillOptions as BackfillOptions

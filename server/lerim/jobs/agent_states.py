@@ -48,6 +48,7 @@ SHARED_FOLDER = "User"
 AgentState = Literal["connected", "not-found", "removed"]
 """connected: its store exists and is read; not-found: it would be read, but no store exists; removed: the person chose
 not to read it."""
+AGENT_STATE_LABELS: dict[AgentState, str] = {"connected": "read", "not-found": "not found", "removed": "not read"}
 
 
 class StoreView(msgspec.Struct, frozen=True):

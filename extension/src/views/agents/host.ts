@@ -142,7 +142,7 @@ function connectionFacts({ agent, name, channels, findings, lastCall, p95Ms }: p
   const icon = (state: protocol.ChannelState): string => (state === "installed" || state === "extension" ? "pass" : "warning");
   return [
     ...installed.map((one) => fact(icon(one.state), channelNames[one.channel], channelDescription(one), [`${channelNames[one.channel]}: ${channelDescription(one)}`, one.path, one.note].filter((line) => line !== "").join("\n"))),
-    ...(installed.length === 0 ? [{ ...fact("circle-outline", "Gets no memories", "connect…", `Connect ${name} to memory`), command: connectCommand(agent) }] : []),
+    ...(installed.length === 0 ? [{ ...fact("circle-outline", "Gets no memories", "give memories…", `Give memories to ${name}`), command: connectCommand(agent) }] : []),
     ...(lastCall === "" ? [] : [fact("history", "Last asked", [momentText(lastCall), ...(p95Ms === null ? [] : [`95 % within ${Math.round(p95Ms)} ms`])].join(" · "), "When it last called the hooks, or got memories over MCP.")]),
     ...findings.map((finding) => fact("warning", finding, "", finding)),
   ];
@@ -150,7 +150,7 @@ function connectionFacts({ agent, name, channels, findings, lastCall, p95Ms }: p
 
 /** Asks how an agent is to get memories. */
 function connectCommand(agent: protocol.AgentName): vscode.Command {
-  return { command: "lerim.connectAgentsToMemory", title: "Connect Agents to Memory…", arguments: [{ agent: { platform: agent } }] };
+  return { command: "lerim.connectAgentsToMemory", title: "Give Memories to Agents…", arguments: [{ agent: { platform: agent } }] };
 }
 
 /** Shortens a path: the home folder becomes `~`. */

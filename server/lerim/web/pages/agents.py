@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from lerim.errors import NotFoundError, UsageError
-from lerim.jobs import examine_agents
+from lerim.jobs import AGENT_STATE_LABELS, examine_agents
 from lerim.sessions import EXTRACT_JOB, MODEL_JOB, JobRow, clean_line
 from lerim.web.pages.endpoints import Form, read_number, redirect
 from lerim.web.pages.place import Place, find_place
@@ -30,6 +30,7 @@ def show_agents(request: Request) -> Response:
     jobs, counts = _load_queue(place, start)
     context = {
         "agents": examine_agents(place.home, place.served.environ, project),
+        "agent_state_labels": AGENT_STATE_LABELS,
         "jobs": jobs,
         "counts": counts,
         "pager": Pager(start, len(jobs), PAGE_SIZE, sum(counts.values())),

@@ -38,7 +38,7 @@ function draw({ state, view, message }: BenefitState): void {
 }
 
 function viewElements(view: BenefitView): HTMLElement[] {
-  if (view.memories.length === 0) return [h("p", {}, "No agent has been given a memory here yet. Agents get memories once they are connected. Then this page shows what became of each."), button("Connect Agents to Memory…", () => vscode.postMessage({ type: "connect" }), { class: "primary" })];
+  if (view.memories.length === 0) return [h("p", {}, "No agent has been given a memory here yet. Once agents get memories, this page shows what became of each."), button("Give Memories to Agents…", () => vscode.postMessage({ type: "connect" }), { class: "primary" })];
   const head = h("tr", {}, h("th", { attributes: { scope: "col" } }, "Memory"), ...columns.map(([, name, title]) => h("th", { class: "number", title, attributes: { scope: "col" } }, name)), h("th", { attributes: { scope: "col" } }, "Last served"));
   const rows = view.memories.map(({ handle, figures }, row) => h("tr", {}, h("th", { class: "memory", attributes: { scope: "row" } }, memoryElement(handle, figures, row)), ...cells(figures)));
   const total = h("tr", { class: "total" }, h("th", { attributes: { scope: "row" } }, `All (${view.servings} ${view.servings === 1 ? "serving" : "servings"})`), ...cells(view.total));

@@ -115,12 +115,10 @@ def _change_connection(sidecar: Sidecar, platform: Platform, params: ConnectPara
     name = PLATFORM_NAMES[platform]
     if params.action == "disconnect":
         if not platforms.remove_platform(sidecar.home, platform):
-            return OutcomeView(True, f"{name} was not connected.")
-        return OutcomeView(
-            True, (f"{name} is disconnected: its sessions are no longer read. What was learned from them stays.")
-        )
+            return OutcomeView(True, f"{name} was not read.")
+        return OutcomeView(True, f"{name} is no longer read. What was learned from its sessions stays.")
     platforms.connect_platform(sidecar.home, platform, Path(params.path) if params.path is not None else None)
-    return OutcomeView(True, f"{name} is connected. The next sync reads its sessions.")
+    return OutcomeView(True, f"{name} is read from now on. The next sync reads its sessions.")
 
 
 def _change_job(sidecar: Sidecar, projects: list[str], params: QueueParams) -> OutcomeView:
