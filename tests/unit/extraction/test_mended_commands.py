@@ -46,6 +46,15 @@ def test_the_setting_that_was_added_is_named_though_the_line_before_it_gained_a_
     assert [item.who for item in found.evidence] == ["tool", "tool"]
 
 
+@pytest.mark.parametrize(
+    ("line", "how"),
+    [("Error: lint.........................failed", " with “lint failed”"), ("x" * 60 + ": not found", "")],
+)
+def test_the_error_in_a_title_has_no_dots_that_fill_its_line_and_is_left_out_if_it_is_too_long(line, how) -> None:
+    added = edited("biome.json", "1", "a\nb")
+    assert mended("make check", line, added) == [f"`make check` fails{how} unless `biome.json` is right"]
+
+
 def test_only_words_that_name_the_cause_are_quoted() -> None:
     edits = edited("pyproject.toml", "[tool.pytest]", '[tool.pytest]\npythonpath = ["src"]')
     turns = (

@@ -17,6 +17,8 @@ FAILED_PATTERN = compile_later(
     r"|[A-Z]\w{2,40}Error:|error(?: TS\d{4,5})?:|npm ERR!|command not found|Build failed|fatal:|panic:)",
 )
 _NOISE = compile_later(r"\x1b\[[0-9;?]{0,12}[A-Za-z]|[\x00-\x08\x0b-\x1f]")
+_LEADER = compile_later(r"([.\-_=*])\1{3,}")
+"""The dots or dashes that fill a line: `Lint.....Failed`."""
 _SAYS = (
     "no required module provides|Module not found|Could not resolve|Failed to resolve|can't find crate"
     "|unresolved import|Executable doesn't exist|Unrecognized key|unrecognized|unknown|invalid|unexpected|Cannot find"
@@ -86,7 +88,7 @@ def error_name(line: str) -> str:
     match = re.search(r"\b(?:[A-Z]\w{1,40}(?:Error|Exception)|TS\d{4,5}|E[A-Z]{4,12}|ERR_[A-Z_]{3,30})\b", line)
     if match:
         return match.group()
-    words = squeeze_spaces(line).strip(" .:,;").split(" ")
+    words = squeeze_spaces(_LEADER.sub(" ", line)).strip(" .:,;").split(" ")
     short = ""
     for word in words:
         if len(short) + len(word) > 42:

@@ -245,6 +245,7 @@ def _find_added_entries(failure: CommandFailure) -> tuple[str, ...]:
 
 def _make_title(failure: CommandFailure, config: bool) -> str:
     name, command = output_lines.error_name(failure.error), wording.shorten(failure.command, 50)
+    how = f" with {name}" if name else ""
     file = failure.files[0] if len(failure.files[0]) <= 34 else posixpath.basename(failure.files[0])
     key, _ = _find_added_setting(failure) if config else ("", "")
     line = failure.added[0][1].replace("`", "") if config and len(failure.added) == 1 else ""
@@ -254,9 +255,9 @@ def _make_title(failure: CommandFailure, config: bool) -> str:
         f"`{command}` needs {listed} listed in `{file}`" if entries else "",
         f"`{command}` needs `{key}` in `{file}`" if key else "",
         f"`{command}` needs `{line}` in `{file}`" if line and not key else "",
-        f"`{command}` fails with {name} unless `{file}` is right" if config else "",
-        f"`{command}` failed with {name} because of `{file}`",
-        f"{name} in `{command}` came from `{file}`",
+        f"`{command}` fails{how} unless `{file}` is right" if config else "",
+        f"`{command}` failed{how} because of `{file}`",
+        f"{name} in `{command}` came from `{file}`" if name else "",
     )
     return next((form for form in forms if form and len(form) <= wording.MAX_RULE_TITLE_CHARS), "")
 
