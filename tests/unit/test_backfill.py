@@ -107,7 +107,10 @@ def test_the_days_and_the_price_are_told_before_anything_is_written(desk: Desk) 
     assert priced["sessions"] == 5 and priced["tokens"] > 0 and priced["cost"] > 0
     refused = backfill(desk, code=2)["error"]
     assert "--yes" in refused["todo"] and not (desk.repo / ".lerim").exists()
-    assert "5 sessions wait for openrouter" in run("backfill", "--dry-run", "--repo", str(desk.repo)).stdout
+    shown = run("backfill", "--dry-run", "--repo", str(desk.repo)).stdout
+    assert "5 sessions wait for openrouter" in shown
+    listed = [line.partition(": ") for line in shown.splitlines() if line.startswith("  ")]
+    assert sum(len(days.split(", ")) for _, _, days in listed) == len(plan["days"])
 
 
 def test_nobody_is_asked_about_a_price_that_was_not_shown(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

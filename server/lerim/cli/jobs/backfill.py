@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, date, datetime
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -126,7 +127,9 @@ def _show_plan(plan: BackfillPlan, *, as_json: bool) -> None:
         output.print_line("There is no day to work through.")
         return
     first, last = (format_date(date.fromisoformat(day)) for day in (plan.days[0], plan.days[-1]))
-    output.print_line(f"{output.pluralize(len(plan.days), 'day')} with sessions, from {first} to {last}.")
+    output.print_line(f"{output.pluralize(len(plan.days), 'day')} with sessions, from {first} to {last}:")
+    for month, days in groupby(map(date.fromisoformat, plan.days), lambda day: f"{day:%B %Y}"):
+        output.print_line(f"  {month}: {', '.join(str(day.day) for day in days)}")
     if plan.waits.model:
         output.print_line(output.escape_controls(f"{describe_waiting(plan.waits)}."))
     else:

@@ -136,6 +136,6 @@ def _describe_rules_result(report: SyncReport) -> str:
     sessions = output.pluralize(report.waits.sessions, "session")
     candidates = output.pluralize(len(report.candidates), "candidate")
     return (
-        f"Without a model, {sessions} produced {candidates}. A model usually finds more. "
+        f"Without a model, {sessions} gave {candidates}. A model usually finds more. "
         "Nothing is sent until you choose one:"
     )
