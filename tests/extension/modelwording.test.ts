@@ -66,7 +66,7 @@ test("who never chose is told what was read without a model; who chose none is n
 });
 
 test("a trial's finds stand beside those of the rules", () => {
-  const { message, detail } = sessionTrialText({ ok: true, message: "", code: "", model: "claude-code:sonnet", session: "s", rules: [], found: [{ primitive: "decision", title: "Cents", quote: "" }], seconds: 3, tokens: 900, cost: null, again: 1 });
+  const { message, detail } = sessionTrialText({ ok: true, message: "1 answer could not be read.", code: "", model: "claude-code:sonnet", session: "s", rules: [], found: [{ primitive: "decision", title: "Cents", quote: "" }], seconds: 3, tokens: 900, cost: null, again: 1 });
   expect(message).toBe("In one session, Lerim found 0 candidates without a model, and claude-code:sonnet found 1 more.");
-  expect(detail).toBe("Without a model:\n• nothing\n\nclaude-code:sonnet:\n• Cents\n\nIt took 3.0 s and 900 tokens. Nothing has been proposed yet. 1 more session is waiting.");
+  expect(detail).toBe("Without a model:\n• nothing\n\nclaude-code:sonnet:\n• Cents\n\n1 answer could not be read.\n\nIt took 3.0 s and 900 tokens. Nothing has been proposed yet. 1 more session is waiting.");
 });

@@ -35,15 +35,15 @@ export function modelTestText({ model, seconds, tokens, cost }: ModelTestView): 
 
 const maxListed = 8;
 
-/** The result of a trial on one session: the counts, and what was found without the model and with it. */
-export function sessionTrialText({ model, rules, found, seconds, tokens, again }: SessionTrialView): { message: string; detail: string } {
+/** The result of a trial on one session: the counts, what was found without the model and with it, and what went wrong. */
+export function sessionTrialText({ message: notes, model, rules, found, seconds, tokens, again }: SessionTrialView): { message: string; detail: string } {
   const message = `In one session, Lerim found ${counted(rules.length, "candidate")} without a model, and ${model} found ${found.length} more.`;
   const list = (who: string, proposals: readonly TrialProposal[]): string => {
     const more = proposals.length > maxListed ? [`… and ${proposals.length - maxListed} more`] : [];
     return [`${who}:`, ...proposals.slice(0, maxListed).map(({ title }) => `• ${title}`), ...more, ...(proposals.length === 0 ? ["• nothing"] : [])].join("\n");
   };
   const summaryText = `It took ${seconds.toFixed(1)} s and ${counted(tokens, "token")}. Nothing has been proposed yet. ${counted(again, "more session")} ${again === 1 ? "is" : "are"} waiting.`;
-  return { message, detail: [list("Without a model", rules), list(model, found), summaryText].join("\n\n") };
+  return { message, detail: [list("Without a model", rules), list(model, found), ...(notes ? [notes] : []), summaryText].join("\n\n") };
 }
 
 /** The status item's tooltip lines about the models of the window's repositories; `usedUp`: today's budget is used up. */

@@ -75,8 +75,7 @@ def run_session_trial(
     settings, _ = load.load_settings(trial.environ, home, project.root)
     if provider:
         role = replace(settings.roles["extract"], provider=provider, model=name, base_url=base_url, fallback_models=())
-        roles, faults = {**settings.roles, "extract": role}, {**settings.faults, "extract": []}
-        settings = replace(settings, roles=roles, faults=faults)
+        settings = replace(settings, roles={**settings.roles, "extract": role})
     model = models.find_extraction_model(settings, trial.environ)
     _check_consent(model, trial, paid=paid)
     transcript, turns, other_waiting = _choose_session(trial)
@@ -98,7 +97,7 @@ def run_session_trial(
         [_to_proposal(one) for one in rules],
         [_to_proposal(one) for one in found],
         session.usage,
-        session.steps,
+        [*session.steps, *(one for one in results if isinstance(one, ModelStep))],
         other_waiting,
     )
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from chat_server import marked
+from chat_server import marked, says
 from desk import Desk, correction
 from lerim.cli.model import offer as model_offer
 from lerim.cli.terminal.repository import open_command_context
 from lerim.config import load
 from lerim.jobs.report import SyncReport
-from model_desk import CENTS, story
+from model_desk import CENTS, model, story
 from terminal import run
 
 
@@ -72,6 +72,20 @@ def test_a_trial_shows_a_models_finds_beside_those_of_the_rules_and_proposes_not
     assert (trial["usage"]["calls"], trial["usage"]["input_tokens"], trial["again"]) == (1, 70, 1)
     assert desk.waiting() == waiting
     assert load.load_settings(os.environ, desk.home)[0].roles["extract"].provider == "none"
+
+
+def test_a_trial_says_when_answers_cannot_be_read_and_is_refused_while_a_limit_cannot(desk: Desk) -> None:
+    story(desk)
+    desk.sync()
+    with model(desk, says("banana")) as server:
+        arguments = ("model", "try", "openai", "m", "--base-url", server.url)
+        trial = answered(desk, *arguments)
+        assert (trial["found"], [step["kind"] for step in trial["steps"]]) == ([], ["unread"])
+        asked = len(server.asked)
+        desk.home.config.write_text("[budget]\nper_day_usd = '1'\n")
+        result = run(*arguments, "--repo", str(desk.repo))
+        assert (result.exit_code, len(server.asked)) == (1, asked)
+    assert "per_day_usd" in result.stderr
 
 
 def test_one_choice_tries_the_model_then_the_rest_is_read_and_the_tried_session_is_not_asked_again(

@@ -22,7 +22,17 @@ from lerim.lsp.protocol import (
     RootParams,
 )
 from lerim.lsp.window import editor_models
-from lerim.models import ModelsView, ModelView, RoleView, Usage, consent, key_variables, list_models, load_model_view
+from lerim.models import (
+    ModelsView,
+    ModelView,
+    RoleView,
+    Usage,
+    consent,
+    key_variables,
+    list_models,
+    load_model_view,
+    summarize_steps,
+)
 from lerim.paths import Home
 from lerim.project import Project
 
@@ -204,7 +214,7 @@ async def try_model_on_session(sidecar: Sidecar, params: RootParams) -> SessionT
     trial, usage = result.trial, result.trial.usage
     return SessionTrialView(
         ok=True,
-        message="",
+        message=" ".join(summarize_steps(trial.steps)),
         model=trial.model,
         session=trial.session,
         rules=trial.rules,
