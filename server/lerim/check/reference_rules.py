@@ -11,6 +11,7 @@ from lerim.check.findings import Finding
 from lerim.memory import (
     MemoryDocument,
     Reference,
+    Span,
     Value,
     describe_missing,
     is_missing,
@@ -35,6 +36,9 @@ def check_references(document: MemoryDocument, path: Path, context: CheckContext
     moves = context.moves.get(path.stem, {})
     drift = context.drifts.get(path.stem)
     for value in document.items("references"):
+        if value.span.start_line != value.span.end_line:
+            yield _make_continued_finding(path, value)
+            continue
         reference = parse_reference(value.text)
         if reference is None:
             continue  # a fault of the value, which the header's check reports
@@ -49,6 +53,13 @@ def check_references(document: MemoryDocument, path: Path, context: CheckContext
                 f"{said} since this memory was verified. Check it, then mark it as still true, change or archive it."
             )
             yield Finding("drifted", message, str(path), value.span)
+
+
+def _make_continued_finding(path: Path, value: Value) -> Finding:
+    """Returns the finding for a reference to which YAML adds the next lines, because of their indentation."""
+    message = "YAML reads this line as part of the reference above. Indent both lines alike, and begin each with `- `."
+    span = Span(value.span.start_line + 1, 0, value.span.end_line, value.span.end_character)
+    return Finding("memory-value", message, str(path), span)
 
 
 def _check_reference(

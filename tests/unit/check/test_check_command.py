@@ -58,6 +58,7 @@ def test_every_kind_of_finding_stands_at_its_line(repo: Path, isolated: Path, mo
     put(repo, "g-broken", 'verified: "x\n')
     put(repo, "h-rules", "", "Mock the database in tests.")
     put(repo, "i-conflict", "", "<<<<<<< ours\nA\n=======\nB\n>>>>>>> theirs")
+    put(repo, "k-indent", "references:\n  - src/app.py#load\n    - src/gone.py\n")
     put(repo, "j-old", "references:\n  - src/gone.py\n", folder="archived/decisions")
     (repo / ".lerim" / "memory" / "stray.md").write_text("x")
     assert sorted(found()) == [
@@ -69,6 +70,7 @@ def test_every_kind_of_finding_stands_at_its_line(repo: Path, isolated: Path, mo
         ("memory-twice", "f-twice.md", 2),
         ("memory-twice", "f-twice.md", 2),
         ("memory-unreadable", "g-broken.md", 10),
+        ("memory-value", "k-indent.md", 11),
         ("reference-ambiguous", "a-references.md", 12),
         ("reference-gone", "a-references.md", 10),
         ("reference-gone", "a-references.md", 11),
@@ -82,7 +84,7 @@ def test_every_kind_of_finding_stands_at_its_line(repo: Path, isolated: Path, mo
     assert "a-references.md:10:5: error: lod was not found in src/app.py. Did you mean src/app.py#load?" in text
     assert "Lerim does not know the key `tag`, and keeps it. Did you mean `tags`?" in text
     assert "AGENTS.md, line 3, says the opposite: “Never mock the database in tests.”" in text
-    assert SECRET not in text and text.endswith("Checked 12 memories: 10 errors, 5 warnings.\n")
+    assert SECRET not in text and text.endswith("Checked 13 memories: 10 errors, 6 warnings.\n")
 
 
 @pytest.mark.parametrize(("header", "line"), [("primitive: decison\n", 8), ("", 0)])
