@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from itertools import takewhile
 from pathlib import PurePath
 
 from lerim.errors import NotFoundError, UsageError
@@ -80,9 +80,21 @@ def _complete_id(typed: str, ids: Collection[str], noun: str, list_command: str)
         raise UsageError(
             f"Several {noun} ids begin with {typed[:80]!r}: {listing}.", todo="Give more characters of the id."
         )
-    ids_by_prefix = {part[: len(typed)]: one for one in sorted(ids) for part in (one[DATE_PREFIX_LENGTH:], one)}
-    similar = difflib.get_close_matches(typed[:100], ids_by_prefix, n=1)
-    if similar:
-        todo = f"Did you mean {ids_by_prefix[similar[0]]!r}? `{list_command}` lists them all."
+    if similar := _find_similar_ids(typed, ids):
+        todo = f"Did you mean {' or '.join(similar[:MAX_LISTED])}? `{list_command}` lists them all."
         raise NotFoundError(f"There is no {noun} {typed[:80]!r}.", todo=todo)
     return typed
+
+
+def _find_similar_ids(typed: str, ids: Collection[str]) -> list[str]:
+    """Returns the ids that begin with the most words of what was typed, with or without a day; none if not even the
+    first word of the title is the same."""
+    words = typed.split("-")
+    given = words[1:] if words[0].isdigit() else words
+    shared = {one: _count_same(given, one[DATE_PREFIX_LENGTH:].split("-")) for one in ids}
+    most = max(shared.values(), default=0)
+    return sorted(one for one, count in shared.items() if count == most) if most else []
+
+
+def _count_same(first: Sequence[str], second: Sequence[str]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
