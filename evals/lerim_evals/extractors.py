@@ -6,21 +6,26 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from lerim.config import editor, load
+from lerim.config import load
 from lerim.config.providers import Role
 from lerim.errors import Problem, SettingsError
 from lerim.extraction.candidate import Candidate, DroppedSignal
 from lerim.extraction.pipeline import Extraction
 from lerim.extraction.signals.draft import RANKED_SIGNALS
-from lerim.models.choose import choose_model
+from lerim.models import DayBudget, choose_allowed
 from lerim.models.model import Model
 from lerim.models.money.usage import NO_USAGE
 from lerim.paths import Home
 from lerim.sessions.model import Transcript, Turn, make_turn_id
 from lerim.sessions.readers.platform_readers import read_session
 from lerim_evals.raw_text import read_record_ids
+
+if TYPE_CHECKING:
+    from lerim.models import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +91,12 @@ def extract_with_model(transcript: Transcript, until: str, answers: Path | None 
     from lerim.extraction.model.guidance import Guidance, make_brief
     from lerim.extraction.model.material import Material
     from lerim.extraction.model.merge import JoinedCandidates
-    from lerim.models.engine import Engine
     from lerim.models.lm import wrap_engine
     from lerim_evals.recorded_answers import RecordedAnswers
 
     rules = extract_by_rules(transcript, until)
     began = time.perf_counter()
-    model = load_chosen_model(needed=answers is None)
-    engine = Engine(model, lambda: False) if model else None
+    model, engine = open_chosen_model(needed=answers is None) or (None, None)
     path = answers / f"{transcript.session_id}.json" if answers else None
     recording = RecordedAnswers(path, engine, model.label if model else "") if path else None
     material = Material(None, transcript.session_id, transcript.platform)
@@ -125,19 +128,26 @@ def extract_with_model(transcript: Transcript, until: str, answers: Path | None 
     )
 
 
-def load_chosen_model(*, needed: bool = True) -> Model | None:
-    """The model in the person's settings.
+def open_chosen_model(*, needed: bool = True) -> tuple[Model, Engine] | None:
+    """The model in the person's settings and what asks it, within the day's budget; None if it may not be asked.
 
-    Raises SettingsError if `needed` and there is no model, or no key for it.
+    Raises SettingsError if `needed` and there is no model, no key for it, or no approval of its cost.
     """
+    from lerim.models import Engine  # it imports DSPy, which takes a second
+
     settings, _ = load.load_settings(os.environ, Home.from_environ(os.environ))
-    model, problems = choose_model("extract", settings, os.environ, editor.read_editor_state(os.environ)[0])
-    if model is None and needed:
-        message = problems[0].message if problems else "The settings name no model to ask."
-        raise SettingsError(
-            message, where="roles.extract", todo="Set roles.extract.provider and its key, or measure rules."
+    choice = choose_allowed("extract", settings, settings.home, os.environ)
+    if choice.model is not None and not choice.why:
+        budget = DayBudget(settings.home, settings.daily_budget_usd, lambda: datetime.now().astimezone())
+        return choice.model, Engine(choice.model, lambda: False, home=settings.home, budget=budget)
+    if needed:
+        missing = (
+            "You have not approved the cost of the model." if choice.model else "The settings name no model to ask."
         )
-    return model
+        message = choice.problems[0].message if choice.problems else missing
+        todo = "Set roles.extract.provider and its key, use `lerim model allow`, or measure rules."
+        raise SettingsError(message, where="roles.extract", todo=todo)
+    return None
 
 
 def read_turns(transcript: Transcript, until: str) -> tuple[list[Turn], dict[str, str], tuple[str, ...]]:

@@ -46,9 +46,14 @@ def test_a_models_words_take_the_place_of_what_only_ranks_high_and_its_cost_is_c
     assert found.turn_of == rules.turn_of
 
 
-def test_without_a_model_it_says_what_to_set(session: Transcript, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_model_or_an_approval_it_says_what_to_do(
+    session: Transcript, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with pytest.raises(SettingsError, match="no model"):
+        extract_with_model(session, "")
+    settings(isolated, "")
+    with pytest.raises(SettingsError, match="not approved"):
         extract_with_model(session, "")
 
 
