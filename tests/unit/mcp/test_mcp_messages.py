@@ -51,6 +51,7 @@ def test_a_version_it_knows_is_taken_and_for_any_other_the_newest_offered(repo: 
         ("sessions", {"question": " "}, "`question` is missing"),
         ("propose", {"kind": "rumour", "title": "x"}, "`kind` must be decision, question"),
         ("propose", {"kind": "decision"}, "`title` is missing"),
+        ("propose", {"kind": "decision", "title": "\u200b …"}, "`title` is missing"),
         ("propose", {"kind": "decision", "title": "x" * 161}, "at most 160 characters"),
     ],
 )
@@ -123,8 +124,13 @@ def test_the_project_is_found_by_working_directory_environment_or_the_clients_fo
     monkeypatch.chdir(outside)
     with McpClient("") as client:
         assert client.tell("recall", question="loading") == "No reviewed memory is about this."
-        text, is_error = client.call("propose", kind="decision", title="x")
-        assert is_error and "No git repository was found" in text
+        for name, arguments in (("propose", {"kind": "decision", "title": "x"}), ("why", {"path": "app.py"})):
+            text, is_error = client.call(name, **arguments)
+            assert is_error and "No git repository was found" in text
+    for nowhere in (str(outside), "~nobody-of-that-name"):
+        with McpClient(nowhere) as client:
+            text, is_error = client.call("recall", question="loading")
+            assert is_error and "--repo names no git repository" in text
     with McpClient("", {"roots": {}}) as client:
         request = client.receive()
         assert request["method"] == "roots/list"

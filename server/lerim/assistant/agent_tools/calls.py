@@ -105,7 +105,7 @@ class ToolCalls:
 
     def _why(self, home: Home, values: _Arguments) -> str:
         path, symbol = values.text("path", MAX_PATH_CHARS, required=True), values.text("symbol", 200)
-        project = self._find_project(home)
+        project = self._require_project(home)
         memories = self._open_memories(project, home)
         place = _relative_path(project, path)
         if not place:
@@ -152,9 +152,12 @@ class ToolCalls:
 
     def _find_project(self, home: Home) -> Project | None:
         """Returns the project of `--repo`, else of the working directory, of `CLAUDE_PROJECT_DIR`, or of the client's
-        first root that is in one."""
+        first root that is in one. Raises UsageError if `--repo` is in none."""
         if self._repo:
-            return locate_project(Path(self._repo).expanduser().absolute(), home)
+            project = locate_project(Path(os.path.expanduser(self._repo)).absolute(), home)  # noqa: PTH111 - never raises
+            if project is None:
+                raise UsageError("--repo names no git repository.", where=self._repo, todo="Correct it.")
+            return project
         named = (os.environ.get("CLAUDE_PROJECT_DIR", ""), *map(uri_to_path, self._list_roots()))
         places = [*_working_folder(), *(Path(one) for one in named if one)]
         found = (locate_project(place, home) for place in places if place.is_absolute())

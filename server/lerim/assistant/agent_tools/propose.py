@@ -31,7 +31,7 @@ def propose_memory(
     primitive, learning_kind = _parse_kind(kind)
     now = datetime.now(UTC).replace(microsecond=0)
     words, details = " ".join(clean_text(title).split()), clean_text(reason).strip()
-    if not words:
+    if not any(map(str.isalnum, title)):
         raise UsageError("`title` is missing.", todo="Call the tool again with it.")
     record = MemoryRecord(
         id="proposed",
