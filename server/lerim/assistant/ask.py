@@ -178,16 +178,19 @@ def _send_question(
     from lerim.assistant.answer_parser import INSTRUCTIONS, render_prompt
     from lerim.models import count_tokens, stream_answer
 
-    fitting: list[Passage] = []
-    tokens_left = engine.window_tokens - OVERHEAD_TOKENS - count_tokens(question)
-    for passage in passages:
-        tokens_left -= count_tokens(passage.text) + 30
-        if fitting and tokens_left < 0:
-            break
-        fitting.append(passage)
+    def render(window: int) -> str:
+        fitting: list[Passage] = []
+        tokens_left = window - OVERHEAD_TOKENS - count_tokens(question)
+        for passage in passages:
+            tokens_left -= count_tokens(passage.text) + 30
+            if fitting and tokens_left < 0:
+                break
+            fitting.append(passage)
+        return render_prompt(question, fitting)
+
     is_complete = False
     try:
-        stream_answer(engine, model, INSTRUCTIONS, render_prompt(question, fitting), parser.feed, "lead")
+        stream_answer(engine, model, INSTRUCTIONS, render, parser.feed, "lead")
         is_complete = True
     finally:
         parser.end(is_complete=is_complete)

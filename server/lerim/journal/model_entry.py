@@ -65,12 +65,15 @@ def tell_day_with_model(
     engine = Engine(
         model, cancelled, home=scope.home, environ=scope.environ, budget=budget, max_output_tokens=MAX_ENTRY_TOKENS
     )
-    shown = _fit(passages, engine.window_tokens - OVERHEAD_TOKENS)
-    reader = _SectionReader(shown)
+    reader = _SectionReader(passages)
     problems = list(by_rules.problems)
     is_complete = False
+
+    def render(window: int) -> str:
+        return _render_prompt(by_rules, _fit(passages, window - OVERHEAD_TOKENS))
+
     try:
-        stream_answer(engine, model, INSTRUCTIONS, _render_prompt(by_rules, shown), reader.feed, ROLE)
+        stream_answer(engine, model, INSTRUCTIONS, render, reader.feed, ROLE)
         is_complete = True
     except LerimError as error:
         problems.append(error.problem(model.label))

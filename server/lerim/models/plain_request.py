@@ -16,26 +16,33 @@ if TYPE_CHECKING:
 
 
 def stream_answer(
-    engine: Engine, model: Model, system: str, prompt: str, feed: Callable[[str], None], role: str
+    engine: Engine, model: Model, system: str, render: Callable[[int], str], feed: Callable[[str], None], role: str
 ) -> None:
-    """Send one request and feed the answer, piece by piece, to `feed`.
+    """Send one request and feed the answer, piece by piece, to `feed`. `render` returns the prompt for a window of so
+    many tokens: another one is sent if the model reports that it takes fewer.
 
     `role` names the settings in what the person can do. Raises ModelError if there is no answer, or not all of it; what
     was fed until then remains valid.
     """
     from lerim.models.dspy_import import lm15
 
-    request = lm15.Request(model=model.name, messages=(lm15.Message.user(prompt),), system=system)
     pieces: list[str] = []
 
     def take(piece: str) -> None:
         pieces.append(piece)
         feed(piece)
 
-    try:
-        response = engine.complete(request, take)
-    except lm15.LM15Error as error:
-        raise convert_error(error, model, "did not finish its answer" if pieces else "did not answer", role) from error
+    while True:
+        window = engine.window_tokens
+        request = lm15.Request(model=model.name, messages=(lm15.Message.user(render(window)),), system=system)
+        try:
+            response = engine.complete(request, take)
+            break
+        except lm15.LM15Error as error:
+            if isinstance(error, lm15.ContextLengthError) and engine.window_tokens < window:
+                continue
+            what = "did not finish its answer" if pieces else "did not answer"
+            raise convert_error(error, model, what, role) from error
     if response.finish_reason != "stop":
         withheld = response.finish_reason == "content_filter"
         why = "the service withheld the rest" if withheld else "it reached the length limit"

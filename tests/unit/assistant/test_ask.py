@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from asker import asked, asking, known
-from chat_server import Chat, fails, hangs, says, streams
+from chat_server import Chat, fails, hangs, says, streams, too_long
 from claude_lines import prompt, reply, text
 from desk import Desk, correction
 from hang import HANG
@@ -66,6 +66,18 @@ def test_a_fault_after_some_words_ends_honestly(desk: Desk, ends: dict, why: str
     assert why in answer["message"]
     assert [one["code"] for one in answer["problems"]] == [code]
     assert len(server.asked) == 1
+
+
+def test_a_model_that_reports_a_smaller_limit_is_asked_again_with_what_fits(desk: Desk) -> None:
+    known(desk)
+    for day in range(8):
+        body = f"Amounts of Money are integer cents on day {day}. {f'Nothing else is said of the {day}th. ' * 80}"
+        queue.add_memory(desk.place, "decision", f"Amounts of Money are cents on day {day}", body)
+    with model(desk, too_long("llama.cpp in words"), streams("Amounts are integer cents. [1]\n")) as server:
+        answer = asked(desk, WHY_CENTS)
+    assert (answer["said"], answer["state"]) == (["Amounts are integer cents."], "done")
+    first, second = (len(one.prompt) for one in server.asked)
+    assert second < first / 2
 
 
 def test_a_refused_key_leaves_the_passages(desk: Desk) -> None:
