@@ -47,12 +47,12 @@ class WebServer:
 
 
 @contextmanager
-def web_server(home: Home) -> Iterator[WebServer]:
-    """Serves this home for the block."""
+def web_server(home: Home, now: datetime | None = None) -> Iterator[WebServer]:
+    """Serves this home for the block, as if it were always `now`."""
     with open_socket("127.0.0.1", 0) as listener:
         binding = plan_binding("127.0.0.1", listener.getsockname()[1], has_certificate=False)
         environ = dict(os.environ)
-        clock = lambda: datetime.now().astimezone()  # noqa: E731
+        clock = lambda: (now or datetime.now()).astimezone()  # noqa: E731
         work = Work(home, environ)
         work.processes.executable = warm_python()
         daemon = Daemon(home, environ, work, clock)

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ from isolation import isolate
 from lerim.memory import Evidence, MemoryRecord, Uses
 from lerim.review import FileClaim, propose_from_agent, propose_from_files, queue
 from lerim.review.review_paths import ReviewPaths
-from lerim.sessions import Catalog
+from lerim.sessions import Catalog, browsing
 from reviews import added, made_candidate, proposed, remember, titles, waiting
 from sample import Sample, make_sample
 from web_server import WebServer, web_server
@@ -92,6 +92,17 @@ def test_each_page_is_complete_and_has_nothing_that_the_policy_forbids(
     assert "<style" not in text
     assert not re.search(r"<script(?![^>]* src=)", text)
     assert not re.search(r"<[^>]* on[a-z]+=", text)
+
+
+@pytest.mark.parametrize(("days", "label"), [(1, "30 days"), (60, "90 days"), (200, "A year"), (900, "30 days")])
+def test_statistics_begin_with_the_shortest_time_that_has_a_session(sample: Sample, days: int, label: str) -> None:
+    with Catalog.open(sample.place.home) as catalog:
+        [[last], _] = browsing.list_recent_sessions(catalog.db, [sample.place.project.key], 0, 1)
+    assert last.ended
+    with web_server(sample.place.home, last.ended + timedelta(days=days)) as server:
+        text = page(server, sample.place, "statistics")
+    assert f'aria-current="true">{label}<' in text
+    assert ("Table: Sessions by day" in text) == (days < 365)
 
 
 def test_each_link_of_the_pages_leads_to_a_page(sample_server: WebServer, sample: Sample) -> None:
@@ -300,6 +311,9 @@ def test_memories_are_counted_by_the_agent_and_the_model_of_their_sessions(
     queue.accept_candidate(place, candidate.id)
     queue.add_memory(place, "decision", "Written by hand", "It was.")
     try:
+        learned = page(sample_server, place, "today").partition('<h2 id="learned">')[2].partition("</section>")[0]
+        assert "Written by hand" in learned
+        assert candidate.record.id in learned
         for part, name in (("agent", "Claude Code"), ("model", "claude-[a-z0-9-]+")):
             text = page(sample_server, place, "statistics", part=part, span="30")
             table = text.partition("Table: Memories accepted</summary>")[2].partition("</table>")[0]

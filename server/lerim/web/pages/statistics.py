@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from lerim.models import format_dollars
 from lerim.review import AGENT_PREFIX, FILE_PREFIX, find_ledgers, outcomes_by_signal, queue
-from lerim.sessions import PLATFORM_NAMES, agent_name, turns
+from lerim.sessions import PLATFORM_NAMES, agent_name, browsing, turns
 from lerim.statistics import NO_FIGURES, Figures, GroupBy, Statistics
 from lerim.times import format_date
 from lerim.views import load_statistics
@@ -21,7 +21,6 @@ from lerim.web.pages.plots import Plot, Series, plot_days, plot_groups, show_cou
 from lerim.web.pages.rendering import render_page
 
 SPANS = {"30": "30 days", "90": "90 days", "365": "a year"}
-DEFAULT_SPAN = "30"
 WRITTEN_BY_HAND = "written by hand"
 PARTS: dict[str, str] = {"day": "by day", "agent": "by agent", "model": "by model", "review": "review"}
 
@@ -29,16 +28,20 @@ PARTS: dict[str, str] = {"day": "by day", "agent": "by agent", "model": "by mode
 def show_statistics(request: Request) -> Response:
     """Shows the plots of one part: each reads all sessions of its days."""
     place = find_place(request)
-    span, part = _read_choice(request)
+    span, part = request.query_params.get("span", ""), request.query_params.get("part", "")
+    span, part = span if span in SPANS else _find_span(place), part if part in PARTS else "day"
     since = _first_moment(place, span)
     plots = _make_review_plots(place, since) if part == "review" else _make_session_plots(place, part, since)
     context = {"plots": plots, "span": span, "spans": SPANS, "part": part, "parts_of": PARTS}
     return render_page(request, "statistics.html", "Statistics", context, place=place, section="statistics")
 
 
-def _read_choice(request: Request) -> tuple[str, str]:
-    span, part = request.query_params.get("span", ""), request.query_params.get("part", "")
-    return span if span in SPANS else DEFAULT_SPAN, part if part in PARTS else "day"
+def _find_span(place: Place) -> str:
+    """Returns the shortest span that has a session, the first if none has."""
+    with place.open_catalog() as catalog:
+        last = browsing.list_recent_sessions(catalog.db, [place.project.key], 0, 1)[0] if catalog else []
+    ended = last[0].ended if last else None
+    return next((span for span in SPANS if ended and ended >= _first_moment(place, span)), next(iter(SPANS)))
 
 
 def _first_moment(place: Place, span: str) -> datetime:

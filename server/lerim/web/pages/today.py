@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from heapq import nlargest
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from lerim.errors import LerimError
-from lerim.memory import MemoryFilters, Primitive
+from lerim.memory import MemoryFilters, MemorySearch, MemoryView, Primitive, memory_view
 from lerim.project import list_projects
 from lerim.review import pending_count, queue
 from lerim.sessions import EXTRACT_JOB, SessionListItem, browsing, session_title
@@ -82,7 +83,7 @@ def show_today(request: Request) -> Response:
     waiting = queue.list_pending_page(place.paths, 0, MAX_SHOWN)
     with place.open_search() as search:
         drifted = search.search("", MAX_SHOWN, DRIFTED)
-        learned = search.search("", MAX_SHOWN, MemoryFilters(since=now - timedelta(days=LEARNED_DAYS)))
+        learned = _list_learned(place, search, now - timedelta(days=LEARNED_DAYS))
         counts = [(name, search.count(MemoryFilters(primitives=(name,)))) for name in _COUNTED]
         drifted_count = search.count(DRIFTED)
         problems = [*waiting.problems, *search.problems]
@@ -94,13 +95,23 @@ def show_today(request: Request) -> Response:
         "waiting": waiting.proposals,
         "drifted": make_hit_views(drifted),
         "drifted_count": drifted_count,
-        "learned": make_hit_views(learned),
+        "learned": learned,
         "sessions": work.sessions,
         "waiting_jobs": work.waiting_jobs,
         "failed_jobs": work.failed_jobs,
         "problems": problems,
     }
     return render_page(request, "today.html", "Today", context, place=place, section="today")
+
+
+def _list_learned(place: Place, search: MemorySearch, since: datetime) -> list[MemoryView]:
+    """Returns what you accepted since then, however old its session is, the last first; then what was changed since."""
+    times = {memory: time for memory, time in queue.acceptance_times(place.paths).items() if time >= since}
+    loaded = {one.record.id: one for one in search.load_active(nlargest(MAX_SHOWN, times, key=times.__getitem__))}
+    accepted = [memory_view(one, place.scope) for one in sorted(loaded.values(), key=lambda one: times[one.record.id])]
+    changed = search.search("", MAX_SHOWN, MemoryFilters(since=since))
+    others = [hit for hit in changed if hit.record.id not in loaded]
+    return [*reversed(accepted), *make_hit_views(others)][:MAX_SHOWN]
 
 
 def _load_recent_work(place: Place) -> RecentWork:
