@@ -52,7 +52,10 @@ def web_server(home: Home, now: datetime | None = None) -> Iterator[WebServer]:
     with open_socket("127.0.0.1", 0) as listener:
         binding = plan_binding("127.0.0.1", listener.getsockname()[1], has_certificate=False)
         environ = dict(os.environ)
-        clock = lambda: (now or datetime.now()).astimezone()  # noqa: E731
+
+        def clock() -> datetime:
+            return (now or datetime.now()).astimezone()
+
         work = Work(home, environ)
         work.processes.executable = warm_python()
         daemon = Daemon(home, environ, work, clock)
