@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "server"))
 from lerim.extraction.model.extractor import ExtractionBrief, TurnsSent, extract_candidates
 from lerim.extraction.model.material import Material
 from lerim.models import lm15, tokens
-from lerim.models.lm import wrap_engine
+from lerim.models.lm import make_language_model
 from lerim.sessions.model import ToolCall, Turn
 
 SYNCS, TURNS = 5, 60
@@ -75,7 +75,11 @@ def asked(turns: list[Turn], state: bytes | None, model: Counting) -> tuple[byte
     fresh = [turn for turn in material.window_turns(True) if turn.number > material.last_sent]
     size = sum(tokens.count_tokens(turn.header + turn.body()) for turn in fresh)
     results = extract_candidates(
-        wrap_engine(model, "m"), material, ExtractionBrief("{}", "{}", "{}"), max_tokens=WINDOW, overlap_tokens=OVERLAP
+        make_language_model(model),
+        material,
+        ExtractionBrief("{}", "{}", "{}"),
+        max_tokens=WINDOW,
+        overlap_tokens=OVERLAP,
     )
     last = max((result.number for result in results if isinstance(result, TurnsSent)), default=material.last_sent)
     return material.state(last, OVERLAP), size

@@ -91,7 +91,7 @@ def extract_with_model(transcript: Transcript, until: str, answers: Path | None 
     from lerim.extraction.model.guidance import Guidance, make_brief
     from lerim.extraction.model.material import Material
     from lerim.extraction.model.merge import JoinedCandidates
-    from lerim.models.lm import wrap_engine
+    from lerim.models.lm import make_language_model
     from lerim_evals.recorded_answers import RecordedAnswers
 
     rules = extract_by_rules(transcript, until)
@@ -110,7 +110,7 @@ def extract_with_model(transcript: Transcript, until: str, answers: Path | None 
     max_tokens, overlap_tokens = sizes.max_window_tokens, sizes.window_overlap_tokens
     answering = recording or engine
     assert answering is not None
-    lm = wrap_engine(answering, "lerim/measured")
+    lm = make_language_model(answering)
     results = list(
         extract_candidates(lm, material, brief, earlier_claims, max_tokens=max_tokens, overlap_tokens=overlap_tokens)
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from chat_server import item, marked
 from lerim.models import lm15
-from lerim.models.lm import wrap_engine
+from lerim.models.lm import make_language_model
 
 __all__ = ["Cut", "Script", "item", "marked"]
 
@@ -21,7 +21,7 @@ class Script:
     def __init__(self, *answers: str | Exception | Callable[[str], str]) -> None:
         self.answers = list(answers)
         self.prompts: list[str] = []
-        self.lm = wrap_engine(self, "lerim/scripted")
+        self.lm = make_language_model(self)
 
     def complete(self, request: lm15.Request) -> lm15.Response:
         system = request.system if isinstance(request.system, str) else ""

@@ -115,7 +115,7 @@ class ModelSession:
     def lm(self) -> dspy.LM:
         """The DSPy model that uses the engine, created at the first use because importing DSPy takes a second."""
         if self._lm is None:
-            self._lm = models.make_language_model(self.model, self.engine)
+            self._lm = models.make_language_model(self.engine)
         return self._lm
 
     @property

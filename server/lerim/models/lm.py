@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from lerim.models.dspy_import import dspy, lm15
-from lerim.models.model import Model
 
 
 class AnsweringEngine(Protocol):
@@ -50,15 +49,10 @@ class _EndingRecorder:
         return replace(response, finish_reason="stop")
 
 
-def make_language_model(model: Model, engine: AnsweringEngine) -> dspy.LM:
+def make_language_model(engine: AnsweringEngine) -> dspy.LM:
     """Creates the DSPy language model, without a cache and without DSPy's retries, because the engine retries."""
-    # The model's name is only in the request: DSPy changes settings for names it knows.
-    return wrap_engine(engine, f"lerim/{model.provider}")
-
-
-def wrap_engine(engine: AnsweringEngine, name: str) -> dspy.LM:
-    """Creates a DSPy language model from an engine, under the given name."""
-    return dspy.LM(name, engine=_EndingRecorder(engine), cache=False, num_retries=0)
+    # The engine knows the model's name. DSPy changes settings for names it knows.
+    return dspy.LM("lerim/model", engine=_EndingRecorder(engine), cache=False, num_retries=0)
 
 
 class WholeAnswers(dspy.ChatAdapter):  # type: ignore[misc]

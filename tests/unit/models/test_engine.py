@@ -261,7 +261,7 @@ def test_dspy_says_nothing_of_a_cut_answer_and_who_asked_hears_of_it(capfd: pyte
     answers = (says("[[ ## answer ## ]]\nhal", "length"), says("[[ ## answer ## ]]\nall\n[[ ## completed ## ]]"))
     with chat(*answers) as server:
         chosen = model(server.url)
-        lm = make_language_model(chosen, Engine(chosen, never))
+        lm = make_language_model(Engine(chosen, never))
         with use_language_model(lm) as heard, pytest.raises(dspy.AdapterParseError):
             dspy.Predict(_Short)(question="what?")
         assert heard.cut

@@ -33,7 +33,7 @@ def make_paying_model(model: Model, budget: FleetBudget, home: Home, environ: Ma
     """Return a language model whose answers are paid from the team's budget and stored. It makes no second try: where
     a service asks for patience, the job is scheduled again."""
     engine = Engine(model, lambda: False, home=home, environ=environ, budget=budget, most_tries=1)
-    return make_language_model(model, PaidAnswers(model, engine, budget))
+    return make_language_model(PaidAnswers(model, engine, budget))
 
 
 @dataclass(frozen=True, slots=True)
