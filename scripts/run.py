@@ -169,7 +169,7 @@ def sync_and_show(context: ProjectContext) -> int:
     from lerim.review.views import candidate_view
 
     report = run_sync(context, SyncOptions(), quiet=False)
-    show_sync_report(report, "", queue.claim_states(context.review_paths))
+    show_sync_report(report, "", queue.claim_states(context.review_paths), verbose=True)
     waiting = [candidate_view(proposal) for proposal in queue.list_pending(context.review_paths)[0]]
     if len(waiting) > len(report.candidates):
         show_candidates(waiting, "Waiting for review, with those of earlier runs")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from lerim.cli.review import QuotesOption, show_candidates
+from lerim.cli.jobs.sync_report import show_sync_report
+from lerim.cli.review import QuotesOption
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     EXIT_CODES,
@@ -32,10 +33,9 @@ from lerim.cli.terminal import (
 from lerim.config import DEFAULT_ORIGIN, SETTING_CHECKS, RoleName
 from lerim.errors import SpendingError
 from lerim.jobs import combine_reports, register_aliases, wait_for_other_sync
-from lerim.models import WaitingWork, WaitReason, describe_spent, describe_waiting, format_dollars, summarize_steps
+from lerim.models import WaitingWork, describe_waiting, format_dollars
 from lerim.project import find_gone_project
-from lerim.review import DROP_REASON_TEXTS, ClaimState, queue
-from lerim.sessions import SETTLE_SECONDS
+from lerim.review import queue
 from lerim.views import ProjectContext, find_running_server
 
 if TYPE_CHECKING:
@@ -72,6 +72,9 @@ def sync_command(
     ] = "",
     yes: Annotated[
         bool, typer.Option("--yes", help="Approve the cost of the chosen model, for this and future runs.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Show the details of what was proposed and left out.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -112,7 +115,8 @@ def sync_command(
     if as_json:
         output.show_json(msgspec.structs.replace(report, problems=[*context.problems, *report.problems]))
     else:
-        show_sync_report(report, _describe_spent_today(context, report), queue.claim_states(context.review_paths))
+        states = queue.claim_states(context.review_paths)
+        show_sync_report(report, _describe_spent_today(context, report), states, verbose=verbose)
         if not personal and report.state == "done" and not report.sessions.found:
             for line in describe_missing_sessions(context):
                 output.print_line(output.escape_controls(line))
@@ -220,88 +224,3 @@ def _show_sync_progress(*, quiet: bool) -> AbstractContextManager[Callable[[Sync
         return f"{event.stage}{count}, {event.candidates} proposed"
 
     return show_progress("looking for sessions", describe, quiet=quiet)
-
-
-_WAIT_HINTS: dict[WaitReason, str] = {
-    "": "The next sync continues with them.",
-    "consent": "It costs money. To approve it, use `lerim sync --yes` or `lerim model allow`.",
-    "budget": "They wait until another day; budget.per_day_usd sets the limit.",
-}
-"""What a person can do about sessions that wait for a model, by the reason they wait. Nothing for other reasons."""
-
-
-def show_sync_report(report: SyncReport, today: str, claim_states: Mapping[str, ClaimState]) -> None:
-    """Prints the report of a sync: sessions, cost, proposals, what was left out and why, and problems.
-
-    `today` is a line about today's cost, or "". `claim_states` maps the ids of all candidates to their states.
-    """
-    counts = report.sessions
-    output.print_line(
-        f"{output.pluralize(counts.found, 'session')}: {counts.new} new, {counts.changed} changed, "
-        f"{counts.unchanged} unchanged, {counts.failed} failed ({report.seconds:.1f} s, model: {report.model})"
-    )
-    _show_unread(report)
-    for spent in report.spent:
-        output.print_line(output.escape_controls(f"Called {describe_spent(spent)}."))
-    if today:
-        output.print_line(today)
-    for line in summarize_steps(report.steps):
-        output.print_line(output.escape_controls(line))
-    if report.waits.sessions and report.waits.why in _WAIT_HINTS:
-        output.print_line(output.escape_controls(f"{describe_waiting(report.waits)}. {_WAIT_HINTS[report.waits.why]}"))
-    if report.candidates:
-        accepted = set(report.accepted)
-        pending = [name for name, state in claim_states.items() if state == "pending"]
-        show_candidates(report.candidates, "Proposed", accepted, pending)
-        if any(one.id not in accepted for one in report.candidates):
-            output.print_line(
-                "Decide with `lerim review list`, `lerim review accept ID` and `lerim review reject ID`, or"
-            )
-            output.print_line("in VS Code with “Lerim: Open Review”.")
-        if accepted:
-            output.print_line("The accepted ones are memories now; see `lerim memory list`.")
-    elif counts.found:
-        output.print_line("Nothing new to propose.")
-    _show_dropped(report)
-    for withdrawn in report.withdrawn:
-        if withdrawn.reason != DROP_REASON_TEXTS["model-read"]:  # these are counted above
-            output.print_line(
-                f"Withdrawn: {output.escape_controls(withdrawn.id)}: {output.escape_controls(withdrawn.reason)}"
-            )
-    if report.message:
-        output.print_line(output.escape_controls(report.message))
-    output.print_problems(report.problems)
-
-
-def _show_unread(report: SyncReport) -> None:
-    """Prints how many sessions were not read, or not to their end, and why."""
-    if report.left_out:
-        verb = "was" if report.left_out == 1 else "were"
-        left_out_count = output.pluralize(report.left_out, "session")
-        output.print_line(f"{left_out_count} {verb} skipped because of --since, --until or the setting sync.since.")
-    if report.settling:
-        output.print_line(
-            f"The last exchange of {output.pluralize(report.settling, 'session')} is not over yet: the next sync reads"
-            f" it once nothing has been written for {SETTLE_SECONDS:.0f} seconds."
-        )
-
-
-def _show_dropped(report: SyncReport) -> None:
-    """Prints what was left out and why. What only ranks too low is counted, since there is much of it."""
-    if not report.dropped:
-        if report.sessions.found:
-            output.print_line("Nothing was left out.")
-        return
-    rows = [
-        (item.reason, item.title, item.session[:8], item.detail)
-        for item in report.dropped_items
-        if item.reason not in ("below-the-cut", "model-read")
-    ]
-    if rows:
-        output.show_table(("reason", "what", "session", "detail"), rows, title="Left out, and why")
-    if low_ranked := report.dropped.get("below-the-cut", 0):
-        output.print_line(f"{low_ranked} more {'ranks' if low_ranked == 1 else 'rank'} too low to be proposed.")
-    if withdrawn_count := report.dropped.get("model-read", 0):
-        verb = "candidate was" if withdrawn_count == 1 else "candidates were"
-        output.print_line(f"{withdrawn_count} {verb} withdrawn: a model has read the sessions since.")
-    output.print_line("`lerim review left-out` shows the details; `lerim review propose ID` proposes one anyway.")
