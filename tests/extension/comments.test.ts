@@ -64,6 +64,11 @@ test("a comment is edited in its place, and nothing that comes meanwhile takes w
   const edited = present(commentThreads[0]?.comments[0]);
   expect([edited.body, edited.mode]).toEqual(["Use uv\n\nIt is fast.", CommentMode.Editing]);
   edited.body = "\nUse uv alone\n\nIt is faster.\n";
+  let wasSeen = false; // that the sidecar has ended; it starts again
+  Object.defineProperty(context, "isRunning", { get: () => !(wasSeen = true), configurable: true });
+  context.model.fire();
+  await expect.poll(() => wasSeen).toBe(true);
+  Object.defineProperty(context, "isRunning", { value: true });
   waiting = [];
   changed();
   await expect.poll(() => context.params(protocol.reviewForFile)).toHaveLength(2);

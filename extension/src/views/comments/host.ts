@@ -104,10 +104,11 @@ export class CandidateComments implements vscode.Disposable {
 
   async #loadComments(): Promise<void> {
     const { settings, isRunning } = this.context;
-    if (!settings.enabled || !settings.reviewComments || !isRunning || !vscode.workspace.isTrusted) {
+    if (!settings.enabled || !settings.reviewComments || !vscode.workspace.isTrusted) {
       for (const uri of [...this.#files.keys()]) this.#removeFile(uri);
       return;
     }
+    if (!isRunning) return; // what is shown stays: the person may be writing, and the sidecar may be starting again
     const visible = vscode.window.visibleTextEditors.map(({ document }) => document.uri).filter(({ scheme }) => scheme === "file");
     const documents = new Map(visible.map((uri) => [uri.toString(), uri]));
     for (const [key, threads] of this.#files) for (const { thread } of threads.values()) documents.set(key, thread.uri);
