@@ -101,6 +101,17 @@ def test_choosing_says_what_is_missing_and_what_counts_instead(monkeypatch: pyte
     assert str(named) in run("use", "gemini").stderr
 
 
+def test_choosing_a_paid_model_says_that_its_unknown_price_keeps_it_from_being_used_within_a_budget(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ZAI_API_KEY", KEY)
+    result = run("use", "zai", "house-made")
+    assert "The price of zai:house-made@api.z.ai is unknown" in result.stderr
+    assert "budget.per_day_usd" in run("list").stderr
+    write('[budget]\nper_day_usd = 0\n[roles.extract]\nprovider = "zai"\nmodel = "house-made"\n')
+    assert "price" not in run("list").stderr
+
+
 def test_what_cannot_be_chosen_is_wrong_usage_and_writes_nothing() -> None:
     for wrong in (("mistral",), ("openai", " x"), ("openai", "x", "--base-url", "http://models.example")):
         assert run("use", *wrong).exit_code == 2

@@ -13,7 +13,7 @@ from lerim.config import editor as editor_settings
 from lerim.errors import Problem, SpendingError
 from lerim.models.agents import AGENTS, describe_payment, find_program
 from lerim.models.choose import choose_model, find_key
-from lerim.models.money import KnownModels, consent, total_spent_today
+from lerim.models.money import KnownModels, consent, find_price, total_spent_today, unpriced_error
 from lerim.models.services import local
 from lerim.paths import Home
 from lerim.sessions import ROOT_FINDERS
@@ -140,6 +140,8 @@ def make_role_view(name: RoleName, settings: Settings, environ: Mapping[str, str
     if model is None:
         why = "nothing was found" if role.provider == "auto" else ""
         return RoleView(name, role.provider, origin, "", why, False, False, None, role.max_window_tokens, problems)
+    if model.billed and settings.daily_budget_usd and find_price(model.name) is None:
+        problems.append(unpriced_error(model.label).problem(f"roles.{name}"))
     return RoleView(
         name,
         role.provider,

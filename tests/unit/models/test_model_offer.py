@@ -52,7 +52,7 @@ def answered(desk: Desk, *arguments: str) -> Any:
 def test_a_first_sync_tells_what_it_found_without_a_model_and_offers_what_is_here(desk: Desk, claude: Path) -> None:
     story(desk)
     result = run("sync", "--repo", str(desk.repo))
-    assert "Without a model, 1 session produced 0 candidates" in result.stdout
+    assert "Without a model, 1 session gave 0 candidates" in result.stdout
     assert "Claude Code, uses your Claude plan: `lerim model use claude-code`" in result.stdout
     assert calls(claude) == 0, "it is started only after it was chosen"
     run("model", "use", "none")
