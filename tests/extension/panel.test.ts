@@ -157,7 +157,7 @@ test("an edit asks for other references and another kind only where they were ch
   expect(draft.kind).toBe("decision");
   expect(draftEdit(draft, shown)).toEqual(words);
   expect(draftEdit({ ...draft, references: ["src/new.py"], kind: "pitfall" }, shown)).toEqual({ ...words, references: ["src/new.py"], kind: "pitfall" });
-  const changing = applyList(switchRoot(initialModel, root, "repo", false), { ...listing(["a"]), changed: [candidate("a", { action: "update" })] });
+  const changing = applyList(switchRoot(initialModel, root, "repo", false), { ...listing(["a"]), changed: [candidate("a", { action: "update", canChangeKind: false })] });
   expect(findDraft(startDraft(changing), "a"), "a change of a memory leaves its kind").not.toHaveProperty("kind");
 });
 

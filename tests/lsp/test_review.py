@@ -39,6 +39,7 @@ async def test_an_accepted_candidate_is_a_hover_at_once_and_undo_takes_it_back(e
     listed = await editor.ask(core.REVIEW_LIST, {"root": editor.root})
     assert [one.title for one in listed.candidates] == [CANDIDATE.title]
     assert listed.candidates[0].evidence[0].quote == "no, Use uv, not pip"
+    assert listed.candidates[0].canChangeKind
     assert listed.undo is None
     assert await editor.hover(app, 0, 0) is None
 

@@ -6,7 +6,7 @@ import { chooseRoot, repositoryOf } from "../editor/roots";
 import { findEnclosingSymbol, symbolsOf } from "../editor/symbols";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
-import { iconOf, kindOf } from "../text/wording";
+import { iconOf, kindHelp, memoryKinds } from "../text/wording";
 import { showActionResult } from "./acts";
 
 /** What is known of a new memory before the person says the rest. */
@@ -20,16 +20,6 @@ export interface MemoryDraft {
 }
 
 const maxTitle = 120;
-const kinds = [
-  { kind: "decision", detail: "What was decided; it holds until another decision replaces it" },
-  { kind: "insight", detail: "What was found out" },
-  { kind: "procedure", detail: "How something is done" },
-  { kind: "pitfall", detail: "What goes wrong, and why" },
-  { kind: "friction", detail: "What slows the work down again and again" },
-  { kind: "preference", detail: "How you want things done" },
-  { kind: "question", detail: "What is still open" },
-] as const satisfies readonly { kind: protocol.MemoryKind; detail: string }[];
-
 /** Writes a memory about the selected code: its file, and the symbol that contains it, are filled in. */
 export async function addMemoryHere(context: Pick<Context, "request">): Promise<void> {
   const root = await chooseRoot();
@@ -52,7 +42,7 @@ export async function addMemoryFromWords(context: Pick<Context, "request">, sele
 /** Asks for the kind, the title and the reason, and writes the memory. Escape at any question writes nothing. */
 async function addMemory(context: Pick<Context, "request">, root: string, draft: MemoryDraft): Promise<void> {
   const where = draft.files.length === 0 ? "" : ` about ${draft.files.join(", ")}`;
-  const items = kinds.map(({ kind, detail }) => ({ label: `${iconOf(viewOf(kind))} ${kindOf(viewOf(kind))}`, description: detail, memoryKind: kind }));
+  const items = memoryKinds.map((kind) => ({ label: `${iconOf({ primitive: kind, kind: null })} ${kind}`, description: kindHelp(kind), memoryKind: kind }));
   const picked = await vscode.window.showQuickPick(items, { placeHolder: `Choose the kind of the new memory${where}` });
   if (picked === undefined) return;
   const title = await vscode.window.showInputBox({
@@ -74,10 +64,6 @@ async function addMemory(context: Pick<Context, "request">, root: string, draft:
   }
   const quotes = await askWhereQuotesGo();
   if (quotes !== undefined) showActionResult(context, await context.request(protocol.memoryAdd, { ...params, quotes }));
-}
-
-function viewOf(kind: protocol.MemoryKind): { readonly primitive: string; readonly kind: string | null } {
-  return kind === "decision" || kind === "question" ? { primitive: kind, kind: null } : { primitive: "learning", kind };
 }
 
 /** `path` or `path#symbol` of the selection; undefined outside the repository. */

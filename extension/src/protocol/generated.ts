@@ -485,7 +485,7 @@ export interface CandidateComment {
  * `targets` are the memories it changes or ends, `target` the id of the first, and `ends` the ids of those that would
  * no longer be active. `neighbours` are the most similar active memories, best first; `waitingSince` is when its file
  * was last written, "" if unknown; `suggested` is the preselected answer for one of them. `scope` "global":
- * it would become one of the person's own memories.
+ * it would become one of the person's own memories. `canChangeKind`: the memory it would add can be of another kind.
  */
 export interface CandidateView {
   id: string;
@@ -517,6 +517,7 @@ export interface CandidateView {
   waitingSince: string;
   neighbours: NeighbourView[];
   suggested: SuggestedView | null;
+  canChangeKind: boolean;
 }
 /**
  * A verbatim quote of at most 200 characters, the turn it comes from and its speaker.

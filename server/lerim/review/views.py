@@ -58,7 +58,7 @@ class CandidateView(msgspec.Struct, frozen=True):
     `targets` are the memories it changes or ends, `target` the id of the first, and `ends` the ids of those that would
     no longer be active. `neighbours` are the most similar active memories, best first; `waiting_since` is when its file
     was last written, "" if unknown; `suggested` is the preselected answer for one of them. `scope` "global":
-    it would become one of the person's own memories.
+    it would become one of the person's own memories. `can_change_kind`: the memory it would add can be of another kind.
     """
 
     id: str
@@ -90,6 +90,7 @@ class CandidateView(msgspec.Struct, frozen=True):
     waiting_since: str = ""
     neighbours: list[NeighbourView] = []
     suggested: SuggestedView | None = None
+    can_change_kind: bool = False
 
 
 class LeftOutView(msgspec.Struct, frozen=True):
@@ -155,6 +156,7 @@ def candidate_view(proposal: Proposal, scope: Scope = "project") -> CandidateVie
         scope=scope,
         waiting_since=_written_time(proposal.path),
         ends=list(proposal.ends),
+        can_change_kind=proposal.can_change_kind,
     )
 
 

@@ -265,9 +265,9 @@ export function isEditable({ action }: CandidateView): boolean {
   return action !== "archive" && action !== "refer" && action !== "close";
 }
 
-/** The kind of a candidate that adds a memory of its own, which can be of another kind; undefined for the others. */
+/** The kind of a candidate, if it can be of another; undefined for the others. */
 function changeableKind(candidate: CandidateView): MemoryKind | undefined {
-  return candidate.action === "add" && candidate.targets.length === 0 ? memoryKinds.find((kind) => kind === kindOf(candidate)) : undefined;
+  return candidate.canChangeKind ? memoryKinds.find((kind) => kind === kindOf(candidate)) : undefined;
 }
 
 /** What a draft asks for: its text, and the references and the kind if they were changed. */
