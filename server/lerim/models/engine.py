@@ -251,8 +251,8 @@ class Engine:
                 raise faults.cancelled_error()
             yield recorded
         except lm15.LM15Error as error:
-            refused = (error.status or 0) >= 300 and not isinstance(error, faults.BrokenOffError)
-            if refused or error.code == faults.UNSENT:
+            may_have_answered = isinstance(error, faults.BrokenOffError | lm15.TimeoutError)
+            if error.code == faults.UNSENT or ((error.status or 0) >= 300 and not may_have_answered):
                 usage_if_failed = NO_USAGE  # a refused request is not billed
             raise
         finally:

@@ -58,9 +58,9 @@ def test_a_model_without_a_known_price_is_not_asked_while_there_is_a_budget(home
     assert (engine.usage.unpriced, engine.usage.cost) == (1, 0.0)
 
 
-@pytest.mark.parametrize("way", ["hangs", "cancelled", "broken"])
+@pytest.mark.parametrize("way", ["hangs", "cancelled", "broken", "gateway"])
 def test_a_call_of_which_nobody_knows_the_end_keeps_its_worst_cost(home: Home, way: str) -> None:
-    acts = {"hangs": hangs, "cancelled": hangs, "broken": raw(b'{"ch', length=999)}
+    acts = {"hangs": hangs, "cancelled": hangs, "broken": raw(b'{"ch', length=999), "gateway": fails(504)}
     with chat(acts[way]) as server:
         cancelled = never if way == "hangs" else server.came.is_set if way == "cancelled" else never
         timeout = 0.3 if way == "hangs" else 20
