@@ -138,7 +138,11 @@ def test_what_nobody_compared_with_the_code_here_is_said_to_be_so(repo: Path, ap
         return [one["message"] for one in found if one["code"] == "not-compared"]
 
     came_with_git(repo)
+    app_file.unlink()
+    assert drifts(repo, "list") == drifts(repo, "search") == {"Load once": "gone"}
+    assert answer(repo, "status")["drift"] == {"gone": 1}
     app_file.write_text(LOAD.replace("return path", "return open(path)", 1), encoding="utf-8")
+    assert drifts(repo, "list") == {"Load once": ""}
     looks = (
         ("memory", "list"),
         ("memory", "search"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from lerim.errors import MemoryError_, Problem
 from lerim.memory import (
@@ -11,6 +11,7 @@ from lerim.memory import (
     DriftSubject,
     LastCheck,
     MemorySearch,
+    Reference,
     SourceReader,
     StoredMemory,
     baselines,
@@ -33,15 +34,15 @@ def find_drifts(paths: ReviewPaths, memories: Iterable[StoredMemory], problems: 
 
     Only `memories` are checked, unless there are so many that checking all at once is quicker. Files are read only if
     their stat changed. If there are no baselines here yet, none are created. Errors are added to `problems`, and so are
-    those of `memories` that were never compared with the code here.
+    those of `memories` that were never compared with the code here. Of these, only missing files are known to be gone.
     """
     if paths.project.is_personal:
         return {}
     subjects = [subject_of(one.record) for one in memories if one.status == "active" and one.record.references]
     subjects = [one for one in subjects if one.references]
+    references = {one.id: one.references for one in subjects}
     if not baselines.has_baselines(paths.private):
-        _report_unknown(paths, [one.id for one in subjects], problems)
-        return {}
+        return _find_missing(paths, references, problems)
     drifts: dict[str, Drift] = {}
     checker = DriftChecker(paths.project, paths.home)
     try:
@@ -51,9 +52,9 @@ def find_drifts(paths: ReviewPaths, memories: Iterable[StoredMemory], problems: 
             checker.check(subjects=subjects, on_summary=lambda found: drifts.update(found.drift_by_memory))
     except MemoryError_ as error:
         problems.append(error.problem(code="freshness"))
-    unknown = [one.id for one in subjects if one.id in drifts and drifts[one.id].state == "unknown"]
-    _report_unknown(paths, unknown, problems)
-    return {name: one for name, one in drifts.items() if one.state in WRONG_STATES}
+    unknown = {name: own for name, own in references.items() if name in drifts and drifts[name].state == "unknown"}
+    wrong = {name: one for name, one in drifts.items() if one.state in WRONG_STATES}
+    return wrong | _find_missing(paths, unknown, problems)
 
 
 def find_all_drifts(
@@ -65,8 +66,7 @@ def find_all_drifts(
         return {}
     keys = search.comparison_keys()
     if not baselines.has_baselines(paths.private):
-        _report_unknown(paths, list(keys), problems)
-        return {}
+        return _find_missing(paths, _parse_keys(keys), problems)
 
     def load_subjects(ids: list[str]) -> list[DriftSubject]:
         return [subject_of(one.record) for one in search.load_active(ids)]
@@ -78,8 +78,29 @@ def find_all_drifts(
         problems.append(error.problem(code="freshness"))
         return {}
     drifts = {name: one for name, one in found.drift_by_memory.items() if name in keys}
-    _report_unknown(paths, [name for name, one in drifts.items() if one.state == "unknown"], problems)
-    return {name: one for name, one in drifts.items() if one.state in WRONG_STATES}
+    unknown = {name: keys[name] for name, one in drifts.items() if one.state == "unknown"}
+    wrong = {name: one for name, one in drifts.items() if one.state in WRONG_STATES}
+    return wrong | _find_missing(paths, _parse_keys(unknown), problems)
+
+
+def _parse_keys(keys: Mapping[str, str]) -> dict[str, Sequence[Reference]]:
+    """Returns the references of memories by their `comparison_key`s."""
+    return {name: tuple(filter(None, map(parse_reference, key.split("\n")[1:]))) for name, key in keys.items()}
+
+
+def _find_missing(
+    paths: ReviewPaths, references: Mapping[str, Sequence[Reference]], problems: list[Problem]
+) -> dict[str, Drift]:
+    """Returns the drift of those of these memories whose files are missing. None was compared with the code yet, which
+    `problems` is told."""
+    _report_unknown(paths, list(references), problems)
+    reader = SourceReader(paths.project.root)
+    missing = {name: next((one for one in own if not reader.stamp(one.path)), None) for name, own in references.items()}
+    return {
+        name: Drift("gone", reference_text(one), detail=f"`{one.path}`")
+        for name, one in missing.items()
+        if one is not None
+    }
 
 
 def _report_unknown(paths: ReviewPaths, unknown: Sequence[str], problems: list[Problem]) -> None:
