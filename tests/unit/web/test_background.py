@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from desk import Desk
+from hang import HANG
 from lerim.errors import ServerError
 from lerim.paths import Home
 from lerim.views.running_server import RunningServer
@@ -54,7 +55,7 @@ def test_up_starts_one_server_that_status_shows_and_down_stops(desk: Desk, monke
     assert answer("dashboard", code=1)["error"]["todo"] == "Start one: `lerim up`."
 
 
-def test_the_log_is_followed_line_by_line(desk: Desk) -> None:
+def test_the_log_is_followed_line_by_line_until_nobody_reads_it(desk: Desk) -> None:
     log = desk.home.server / "server.log"
     log.parent.mkdir(parents=True)
     log.write_bytes(b"first\nsec")
@@ -70,6 +71,9 @@ def test_the_log_is_followed_line_by_line(desk: Desk) -> None:
                 assert process.stdout.readline() == b"second\n"
                 file.write("ird…\n".encode())
             assert process.stdout.readline() == "third…\n".encode()
+            process.stdout.close()  # as `… | head -3` does
+            log.write_bytes(log.read_bytes() + b"fourth\n")
+            assert process.wait(HANG) == 0
         finally:
             process.kill()
 

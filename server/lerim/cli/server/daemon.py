@@ -177,15 +177,15 @@ def logs_command(
     position = sum(map(len, known)) - (len(known.pop()) if follow and known and not known[-1].endswith(b"\n") else 0)
     for line in known[-lines:] if lines else []:
         _print_log_line(line)
-    output.flush_output()
     if follow:
         _follow_log(path, position)
 
 
 def _follow_log(path: Path, position: int) -> None:
-    """Shows the lines that are added to the log until Ctrl-C; a log that was begun anew is shown from its start."""
+    """Shows the lines that are added to the log until Ctrl-C, or until nobody reads them (`… | head`); a log that was
+    begun anew is shown from its start."""
     try:
-        while True:
+        while output.flush_output():
             time.sleep(FOLLOW_SECONDS)
             if not path.exists() or path.stat().st_size == position:
                 continue
@@ -198,7 +198,6 @@ def _follow_log(path: Path, position: int) -> None:
                         break
                     _print_log_line(line)
                     position += len(line)
-            output.flush_output()
     except KeyboardInterrupt:
         return
 

@@ -29,6 +29,8 @@ MAX_TABLE_WIDTH = 160
 """Width in columns of a table that goes to a file or a pipe."""
 MIN_COLUMN_WIDTH = 10
 """Width in columns that a text cell keeps, however narrow the terminal is."""
+_closed_pipes: list[TextIO] = []
+"""Standard output, once nobody reads it any more."""
 _NUMBER = re.compile(r"(?:[0-9][0-9,.]*[kMG]?)?")
 """The cells of a column that is right-aligned and never broken. Ids are not broken either."""
 
@@ -93,10 +95,11 @@ def _print(text: str) -> None:
         sys.stdout.write(text + "\n")
 
 
-def flush_output() -> None:
-    """Flushes standard output. Raises OutputError."""
+def flush_output() -> bool:
+    """Flushes standard output; returns False if the pipe it goes to was closed. Raises OutputError."""
     with ignore_closed_pipe():
         sys.stdout.flush()
+    return not _closed_pipes
 
 
 @contextmanager
@@ -108,6 +111,7 @@ def ignore_closed_pipe() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
+        _closed_pipes.append(sys.stdout)
         _discard(sys.stdout)
     except OSError as error:
         _discard(sys.stdout)
