@@ -64,7 +64,8 @@ class JournalScope:
 @dataclass(frozen=True, slots=True)
 class DayMaterial:
     """What an entry is made from. `memories` are those of the whole day; `errors` are
-    the last errors that commands and tools gave, by turn; `git` reads committed files."""
+    the last errors that commands and tools gave, by turn; `git` reads committed files. A release (`is_release`) has no
+    sessions: only what was committed and kept is part of it."""
 
     span: DaySpan
     sessions: Sequence[WorkedSession]
@@ -75,6 +76,7 @@ class DayMaterial:
     notes: Sequence[DayNote] = ()
     git: Git | None = None
     problems: list[Problem] = field(default_factory=list)
+    is_release: bool = False
 
 
 def open_journal(project: Project, home: Home, environ: Mapping[str, str]) -> JournalScope:
@@ -104,13 +106,13 @@ def list_days(scope: JournalScope) -> list[JournalDay]:
 
 
 def collect_material(scope: JournalScope, span: DaySpan, only: Collection[str] | None = None) -> DayMaterial:
-    """Collects what an entry is made from; of the commits only those with a hash in `only`, if that is given.
+    """Collects what an entry is made from; with `only`, for a release of the commits with these hashes.
 
     Raises CatalogError, MemoryError_.
     """
     project, problems = scope.project, list[Problem]()
     sessions, errors = list[WorkedSession](), dict[str, str]()
-    if scope.home.catalog.exists():
+    if only is None and scope.home.catalog.exists():
         with Catalog.open(scope.home) as catalog, convert_sqlite_errors(catalog.path):
             sessions = load_worked_sessions(catalog.db, project.key, span.since, span.until)
             facts = list_facts_between(catalog.db, project.key, span.since, span.until)
@@ -128,13 +130,14 @@ def collect_material(scope: JournalScope, span: DaySpan, only: Collection[str] |
     notes, unread = list[DayNote](), list[Problem]()
     if scope.sources:
         notes, unread = read_notes(scope.sources, Path(user_home(scope.environ)), span, scope.zone)
-    return DayMaterial(span, sessions, commits, tags, memories, errors, notes, git, [*problems, *more, *unread])
+    problems += [*more, *unread]
+    return DayMaterial(span, sessions, commits, tags, memories, errors, notes, git, problems, only is not None)
 
 
 def make_entry_by_rules(project: Project, material: DayMaterial) -> JournalEntry:
     """Makes the entry of a day by rules, without a model."""
     drafts, problems = draft_day(project, material)
-    kept = limit_own_output(drafts)
+    kept = drafts if material.is_release else limit_own_output(drafts)
     sentences, sources = number_sources(kept)
     return JournalEntry(
         day=material.span.day.isoformat(),

@@ -69,17 +69,20 @@ def render_span(title: str, entries: Sequence[JournalEntry]) -> str:
 
 def render_release(title: str, entries: Sequence[JournalEntry]) -> str:
     """Renders the entries between two tags as release notes: section by section, each sentence with its commits,
-    sessions and memories by name."""
+    and memories by name. A memory is named once in a section."""
     parts = [f"# {title}", ""]
     for section in RELEASE_SECTIONS:
-        lines = [
-            f"- {sentence.text}{_name_sources(entry, sentence)}"
-            for entry in entries
-            for sentence in entry.sentences
-            if sentence.section == section
-        ]
+        lines: dict[str, str] = {}  # by the memories, or else the sentence itself
+        for entry in entries:
+            memories = {source.number: source.ref for source in entry.sources if source.kind == "memory"}
+            for sentence in entry.sentences:
+                if sentence.section == section:
+                    line = f"- {sentence.text}{_name_sources(entry, sentence)}"
+                    only_memories = all(number in memories for number in sentence.sources)
+                    key = " ".join(memories[number] for number in sentence.sources) if only_memories else line
+                    lines.setdefault(key, line)
         if lines:
-            parts += [f"## {SECTION_TITLES[section]}", *dict.fromkeys(lines), ""]
+            parts += [f"## {SECTION_TITLES[section]}", *lines.values(), ""]
     return "\n".join(parts) if len(parts) > 2 else f"# {title}\n\n{NOTHING}\n"
 
 
@@ -146,14 +149,10 @@ def _describe_source(source: JournalSource, link: SourceLink) -> str:
 
 
 def _name_sources(entry: JournalEntry, sentence: JournalSentence) -> str:
-    """Returns the sources of a sentence by name, in parentheses; turns are only counted among the sessions."""
+    """Returns the sources of a sentence by name, in parentheses."""
     sources = [source for source in entry.sources if source.number in sentence.sources]
     names = [
-        f"session `{source.session[:8]}`"
-        if source.kind == "turn"
-        else f"`{source.ref.partition(':')[2][:12]}`"
-        if source.kind == "commit"
-        else f"`{source.ref.partition(':')[2]}`"
+        f"`{source.ref.partition(':')[2][:12]}`" if source.kind == "commit" else f"`{source.ref.partition(':')[2]}`"
         for source in sources
     ]
     return f" ({', '.join(dict.fromkeys(names))})"

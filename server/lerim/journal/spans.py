@@ -54,7 +54,7 @@ def list_parts(scope: JournalScope, since: datetime, until: datetime) -> list[Da
 def build_entries(
     scope: JournalScope, spans: Collection[DaySpan], only: Collection[str] | None = None
 ) -> Iterator[JournalEntry]:
-    """Yields the entry of each of these days, of the commits only those with a hash in `only`, if that is given.
+    """Yields the entry of each of these days; with `only`, for a release of the commits with these hashes.
 
     Raises CatalogError, MemoryError_.
     """

@@ -69,11 +69,17 @@ def test_release_notes_tell_what_lies_between_two_tags(desk: Desk, git: object) 
         git(desk.repo, "tag", f"v{number}")  # type: ignore[operator]
     git(desk.repo, "checkout", "-q", "-b", "other", "v1")  # type: ignore[operator]
     commit(desk, "Not released", "2026-03-04T09:00:00Z", other_DOT_txt="x")
+    said = "From now on always count in cents."
+    desk.session("s1", *exchange(said, "Good. I read the notes.", "2026-03-03T12:00:00Z"))
+    read(desk)
+    assert said in run(desk, "--day", "2026-03-03")
+    memory(desk, "decision", "Prices are Decimal", "2026-03-03T12:30:00+00:00")
     notes = run(desk, "--release", "v0..v2")
     assert notes.startswith("# v0..v2\n\n## Done\n- Committed “Change 1”")
     assert "Change 2" in notes
     assert "Change 0" not in notes
     assert "Not released" not in notes
+    assert notes.count("Prices are Decimal") == 1 and said not in notes and "I read" not in notes
     run(desk, "--release", "v0..v9", code=1)
     run(desk, "--release", "v2..v0", code=1)
     run(desk, "--release", "v0..v2", "--write", code=2)
