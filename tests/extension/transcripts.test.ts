@@ -6,7 +6,7 @@ import * as protocol from "../../extension/src/protocol";
 import type { ToTranscript } from "../../extension/src/views/transcript/messages";
 import { Transcripts } from "../../extension/src/views/transcript/host";
 import { findFile } from "../../extension/src/views/transcript/sessionfiles";
-import { FakeContext, messagesOf, session, sessionTurn, startedPanel } from "./fakes/sidecar";
+import { FakeContext, heldBack, messagesOf, session, sessionTurn, startedPanel } from "./fakes/sidecar";
 import { act, answers, type FakePanel, providers, shown, type Uri, window, workspace } from "./fakes/vscode";
 
 const message = messagesOf<ToTranscript>();
@@ -80,6 +80,20 @@ test("a session that is gone says so, and the log has it", async () => {
   context.refuse(protocol.sessionOpen, "This session is not on this machine.");
   expect(await message(await open("s1"), "failed")).toMatchObject({ message: "This session is not on this machine." });
   expect(context.logged.at(-1)).toContain("not on this machine");
+});
+
+test("a viewer that is closed before its session has loaded is forgotten", async () => {
+  const { released, release } = heldBack();
+  context.answer(protocol.sessionOpen, async ({ id }) => {
+    await released;
+    return { session: session(id), kinds: "p", sizes: [1], at: -1, note: "", summary: "", resume: "" };
+  });
+  const panel = await open("s1");
+  await expect.poll(() => context.asked.length).toBe(1);
+  panel.dispose();
+  release();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(context.logged).toEqual([]);
 });
 
 test("in Restricted Mode nothing is asked until the workspace is trusted", async () => {

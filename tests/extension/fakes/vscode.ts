@@ -159,7 +159,8 @@ export class FakePanel {
   visible = true;
   readonly onDidDispose = this.#disposed.event;
   readonly onDidChangeViewState = this.#viewStateChanged.event;
-  readonly webview = {
+  #isDisposed = false;
+  readonly #webview = {
     html: "",
     options: {},
     cspSource: "https://panel.test",
@@ -172,6 +173,12 @@ export class FakePanel {
   };
 
   constructor(public title: string) {}
+
+  /** As in the editor, a panel that is gone has no page any more. */
+  get webview() {
+    if (this.#isDisposed) throw new Error("Webview is disposed");
+    return this.#webview;
+  }
 
   /** The browser side sends a message. */
   send(message: unknown): void {
@@ -192,6 +199,7 @@ export class FakePanel {
   }
 
   dispose(): void {
+    this.#isDisposed = true;
     this.#disposed.fire();
   }
 }

@@ -70,6 +70,7 @@ class Transcript {
   /** The turn to show once the webview is ready. */
   #turnToShow: string;
   #webviewReady = false;
+  #isClosed = false;
   #outline: protocol.OutlineView | undefined;
 
   constructor(
@@ -81,6 +82,7 @@ class Transcript {
   ) {
     this.#turnToShow = turn;
     panel.webview.onDidReceiveMessage((message: unknown) => this.#receive(message));
+    panel.onDidDispose(() => (this.#isClosed = true));
     panel.onDidChangeViewState(() => {
       if (!panel.visible) this.#webviewReady = false; // its page is gone, and sends "ready" when it is shown again
     });
@@ -107,6 +109,7 @@ class Transcript {
     }
     const turn = this.#turnToShow;
     const outline = await this.context.request(protocol.sessionOpen, { id: this.id, turn });
+    if (this.#isClosed) return;
     this.#outline = outline;
     if (turn === this.#turnToShow) this.#turnToShow = ""; // shown once; later refreshes keep the person's position
     const { title, agent, platform } = outline.session;
@@ -183,6 +186,6 @@ class Transcript {
   }
 
   #post(message: ToTranscript): void {
-    void this.panel.webview.postMessage(message);
+    if (!this.#isClosed) void this.panel.webview.postMessage(message);
   }
 }
