@@ -3,7 +3,7 @@ import * as protocol from "../../extension/src/protocol";
 import { AskPanel } from "../../extension/src/views/ask/host";
 import type { AnswerState, ToAsk } from "../../extension/src/views/ask/messages";
 import { FakeContext, memory, startedPanel } from "./fakes/sidecar";
-import { type FakePanel, shown, workspace } from "./fakes/vscode";
+import { act, type FakePanel, shown, workspace } from "./fakes/vscode";
 
 const root = "file:///repo";
 const ofMemory: protocol.Citation = { number: 1, ref: "m:x", kind: "memory", title: "Use uv", handle: "h1", session: "", turn: "" };
@@ -65,6 +65,25 @@ test("cancel ends what is asked; a later answer of it is not shown", async () =>
   panel.send({ type: "ask", question: "Third?", all: false });
   await expect.poll(() => cancelled).toBe(2);
   expect(states(panel).at(-1)).toMatchObject({ question: "Third?", state: "asking" });
+});
+
+test("a panel that is closed while it answers begins anew, and so does one that is opened for another folder", async () => {
+  context.answer(protocol.ask, (_params, token) => new Promise((_resolve, reject) => token?.onCancellationRequested(() => reject(new Error("Request cancelled")))));
+  const ask = new AskPanel(context.as(), { open: () => Promise.resolve() });
+  await ask.show();
+  const closed = startedPanel();
+  closed.send({ type: "ask", question: "First?", all: false });
+  await expect.poll(() => states(closed).at(-1)?.state).toBe("asking");
+  closed.dispose();
+  await new Promise((resolve) => setImmediate(resolve));
+  await ask.show();
+  const panel = startedPanel();
+  expect(states(panel).at(-1)).toMatchObject({ question: "", state: "none" });
+  panel.send({ type: "ask", question: "Second?", all: false });
+  await expect.poll(() => states(panel).at(-1)?.state).toBe("asking");
+  act.folders("/other");
+  await ask.show();
+  await expect.poll(() => states(panel).at(-1)).toMatchObject({ question: "", state: "none" });
 });
 
 test("a failure is told in the panel", async () => {

@@ -38,7 +38,9 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
   async show(question = ""): Promise<void> {
     const folder = await chooseRoot();
     if (folder === undefined) return;
-    this.#root = folder.uri.toString();
+    const root = folder.uri.toString();
+    if (root !== this.#root) this.#forgetAnswer(); // it is about another folder, and so are its sources
+    this.#root = root;
     if (this.#panel === undefined) this.#attachPanel(vscode.window.createWebviewPanel(viewType, "Ask Lerim", vscode.ViewColumn.Active, { enableScripts: true }));
     else this.#panel.reveal();
     if (question !== "") await this.#ask(question, false);
@@ -46,9 +48,13 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
 
   /** Called by VS Code when a window with an open panel is restored. Earlier answers are not restored. */
   async deserializeWebviewPanel(panel: vscode.WebviewPanel): Promise<void> {
-    this.#root = rootFolders()[0]?.uri.toString();
-    if (this.#panel !== undefined || this.#root === undefined) panel.dispose();
-    else this.#attachPanel(panel);
+    const root = rootFolders()[0]?.uri.toString();
+    if (this.#panel !== undefined || root === undefined) {
+      panel.dispose();
+    } else {
+      this.#root = root;
+      this.#attachPanel(panel);
+    }
     await Promise.resolve();
   }
 
@@ -62,8 +68,7 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
     panel.webview.onDidReceiveMessage((message: unknown) => this.#receive(message));
     panel.onDidDispose(() => {
       this.#panel = undefined;
-      this.#cancelQuestion();
-      this.#state = noAnswer;
+      this.#forgetAnswer();
     });
     showPage(panel, this.context.extension, "ask", "Ask Lerim");
   }
@@ -116,24 +121,31 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
     const running = (this.#runningQuestion = { token: randomUUID(), cancel: new vscode.CancellationTokenSource() });
     this.#state = { ...noAnswer, question, all, state: "asking" };
     this.#sendState();
+    let answer: AnswerState;
     try {
-      const answer = await this.context.request(protocol.ask, { root, question, token: running.token, all }, running.cancel.token);
-      if (this.#runningQuestion !== running) return;
-      const { sentences, passages, known, model, state, message } = answer;
-      this.#state = { question, all, sentences, passages, known, model, state, note: message };
+      const { sentences, passages, known, model, state, message } = await this.context.request(protocol.ask, { root, question, token: running.token, all }, running.cancel.token);
+      answer = { question, all, sentences, passages, known, model, state, note: message };
     } catch (error) {
-      if (this.#runningQuestion !== running) return;
       const cancelled = running.cancel.token.isCancellationRequested;
       if (!cancelled) this.context.output.error(errorText(error));
-      this.#state = { ...this.#state, state: cancelled ? "cancelled" : "failed", note: cancelled ? "Cancelled." : errorText(error) };
+      answer = { ...this.#state, state: cancelled ? "cancelled" : "failed", note: cancelled ? "Cancelled." : errorText(error) };
     }
-    this.#runningQuestion = undefined;
     running.cancel.dispose();
+    if (this.#runningQuestion !== running) return;
+    this.#runningQuestion = undefined;
+    this.#state = answer;
     this.#sendState();
   }
 
   #cancelQuestion(): void {
     this.#runningQuestion?.cancel.cancel();
+  }
+
+  #forgetAnswer(): void {
+    this.#cancelQuestion();
+    this.#runningQuestion = undefined;
+    this.#state = noAnswer;
+    this.#sendState();
   }
 
   /** Opens the source with this citation number. */
