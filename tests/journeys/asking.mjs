@@ -17,8 +17,12 @@ export async function askQuestions(run, person, model) {
     assert.match(await frame.locator(".passage").first().innerText(), /SQLite/);
     assert.deepEqual(await barriersInThemes(person, frame, "passages"), []);
     const turn = frame.locator(".passage", { hasText: "session “" }).first();
+    await frame.locator(".question").fill("And why?");
     await turn.locator("blockquote").click();
     await until("the transcript is shown at the turn", async () => (await screen.turnText()).includes("in SQLite, not in Redis"));
+    await screen.command("Lerim: Ask a Question");
+    const again = await screen.frame("#ask .question");
+    await until("what was being typed is still there", async () => (await again.locator(".question").inputValue()) === "And why?");
   });
 
   await run("with a model the answer comes sentence by sentence, each with what it rests on", async () => {

@@ -7,11 +7,18 @@ import { dateText } from "../../../text/sessionwording";
 import { withoutBold } from "../../../text/wording";
 import { spellOutHidden } from "../../shared/web/text";
 
-declare function acquireVsCodeApi(): { postMessage(message: FromAsk): void; getState(): unknown; setState(state: { typed: string }): void };
+/** What is kept while another tab covers the panel: the text in the field, and the question that was asked last. */
+interface SavedState {
+  readonly typed: string;
+  readonly asked: string;
+}
+
+declare function acquireVsCodeApi(): { postMessage(message: FromAsk): void; getState(): SavedState | undefined; setState(state: SavedState): void };
 
 const vscode = acquireVsCodeApi();
 let state: AnswerState = noAnswer;
 let restricted = false;
+let asked = "";
 
 const questionField = h("textarea", { class: "question", id: "question", label: "Your question", attributes: { rows: "2", maxlength: "4000", placeholder: "Ask what was decided, learned or left open in this repository" } });
 const includeAllBox = h("input", { id: "all", attributes: { type: "checkbox" } });
@@ -37,11 +44,10 @@ document.getElementById("ask")?.append(
   h("article", { class: "answer" }, questionHeading, answerText, noteLine, statusLine, sourcesSection),
 );
 
-const savedState = vscode.getState();
-if (typeof savedState === "object" && savedState !== null && "typed" in savedState && typeof savedState.typed === "string") questionField.value = savedState.typed;
+({ typed: questionField.value, asked } = vscode.getState() ?? { typed: "", asked: "" });
 
 questionField.addEventListener("input", () => {
-  vscode.setState({ typed: questionField.value });
+  vscode.setState({ typed: questionField.value, asked });
   drawAskButton();
 });
 questionField.addEventListener("keydown", (event) => {
@@ -61,9 +67,8 @@ window.addEventListener("focus", () => {
 });
 window.addEventListener("message", ({ data: message }: MessageEvent<ToAsk>) => {
   if (message.type === "state") {
-    const isOtherQuestion = message.state.question !== state.question;
     ({ state, restricted } = message);
-    if (isOtherQuestion && state.question !== "") questionField.value = state.question;
+    if (state.question !== asked && state.question !== "") setQuestion(state.question); // the person asked it elsewhere
     draw();
   } else if (message.question === state.question) {
     state = { ...state, sentences: [...state.sentences, message.sentence] };
@@ -77,8 +82,13 @@ draw();
 function sendQuestion(): void {
   const question = questionField.value.trim();
   if (question === "" || restricted || state.state === "asking") return;
-  vscode.setState({ typed: question });
+  setQuestion(question);
   vscode.postMessage({ type: "ask", question, all: includeAllBox.checked });
+}
+
+function setQuestion(question: string): void {
+  questionField.value = asked = question;
+  vscode.setState({ typed: question, asked });
 }
 
 function draw(): void {
