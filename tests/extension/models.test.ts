@@ -125,6 +125,20 @@ test("cancel stops the request, also of a model that does not listen", async () 
   expect(gpt.asked.length).toBe(1);
 });
 
+test("where nobody waits for the answers any more, their requests are stopped and nothing is told of them", async () => {
+  const { released, release } = heldBack();
+  gpt.answer = () => slowly("a", released, "b");
+  const answers = [ask({ token: "t" }), ask({ token: "t" })];
+  await expect.poll(() => heard).toEqual(["a", "a"]);
+  models.stopAnswers();
+  expect(await Promise.all(answers)).toEqual([refused("cancelled"), refused("cancelled")]);
+  expect(gpt.asked.map(({ token }) => token.isCancellationRequested)).toEqual([true, true]);
+  release();
+  gpt.answer = () => ["fine"];
+  expect(await ask()).toMatchObject({ text: "fine" });
+  expect(heard).toEqual(["a", "a"]);
+});
+
 test("a model that is taken away while it is asked is gone, and one that never was is not found", async () => {
   gpt.answer = () => slowly("a", never, "b");
   const other = new FakeModel("other", "claude");

@@ -22,6 +22,8 @@ export class EditorModels implements vscode.Disposable {
   readonly #offeredIds = new Set<string>();
   /** By model id, the request for which the editor is asking the person's consent. */
   readonly #pendingConsents = new Map<string, Thenable<unknown>>();
+  /** Fires when nobody waits for answers any more. */
+  readonly #stopped = new vscode.EventEmitter<void>();
   readonly #listeners: vscode.Disposable[];
   #changeTimer: NodeJS.Timeout | undefined;
 
@@ -69,6 +71,7 @@ export class EditorModels implements vscode.Disposable {
       };
       listeners.push(
         token.onCancellationRequested(() => stop("cancelled")),
+        this.#stopped.event(() => stop("cancelled")),
         vscode.lm.onDidChangeChatModels(async () => {
           if (!(await this.#models()).some((one) => modelId(one) === params.model)) stop("gone");
         }),
@@ -82,7 +85,14 @@ export class EditorModels implements vscode.Disposable {
     }
   }
 
+  /** Stops all requests: the sidecar that asked has ended, and they may cost money. */
+  stopAnswers(): void {
+    this.#stopped.fire();
+  }
+
   dispose(): void {
+    this.stopAnswers();
+    this.#stopped.dispose();
     clearTimeout(this.#changeTimer);
     for (const listener of this.#listeners) listener.dispose();
     this.#changed.dispose();
@@ -101,6 +111,7 @@ export class EditorModels implements vscode.Disposable {
     try {
       const response = await this.#send(model, messages, source.token);
       for await (const part of response.text) {
+        if (source.token.isCancellationRequested) break;
         text += part;
         if (token !== "" && text.length < maxLength) onText(part);
         if (text.length < maxLength) continue;

@@ -236,7 +236,7 @@ export class Context implements vscode.Disposable {
     const sidecar = this.#sidecar;
     this.#sidecar = undefined;
     this.#folderWatch?.dispose();
-    this.#failOpenSyncs();
+    this.#endOpenWork();
     await sidecar?.stop();
     if (sidecar !== undefined) this.#runningChanged.fire();
     await this.#environmentSetup.release();
@@ -286,7 +286,7 @@ export class Context implements vscode.Disposable {
     });
     for (const { method } of forwardedNotifications) client.onNotification(method, (params: unknown) => this.#notifications.fire({ method, params }));
     client.onRequest(protocol.askModel.method, (params: protocol.AskModelParams, token: CancellationToken) =>
-      this.models.ask(params, token, (text) => void client.sendNotification(protocol.modelPart.method, { token: params.token, text })),
+      this.models.ask(params, token, (text) => this.runInBackground(client.sendNotification(protocol.modelPart.method, { token: params.token, text }))),
     );
     client.onNotification(protocol.watchFolders.method, ({ folders }: protocol.WatchFoldersParams) => {
       if (this.#sidecar === sidecar) this.#watchFolders(client, folders);
@@ -301,7 +301,7 @@ export class Context implements vscode.Disposable {
         this.#offerModels();
         return;
       }
-      this.#failOpenSyncs();
+      this.#endOpenWork();
       if (newState === State.Starting) this.status.state = { kind: "starting", message: "restarting" };
       else this.status.state = { kind: "failed", message: "Lerim's background process stopped. Click to restart it." };
     });
@@ -367,8 +367,9 @@ export class Context implements vscode.Disposable {
     this.#syncProgress.fire(progress);
   }
 
-  /** Reports all running syncs as failed, because the sidecar has ended. */
-  #failOpenSyncs(): void {
+  /** Reports all running syncs as failed and stops the questions to the editor's models, because the sidecar has ended. */
+  #endOpenWork(): void {
+    this.models.stopAnswers();
     for (const progress of [...this.#runningSyncs.values()]) this.#handleSyncProgress({ ...progress, stage: "failed", message: "Lerim's background process ended." });
   }
 
