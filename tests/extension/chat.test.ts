@@ -5,7 +5,7 @@ import { copyFileMemories, copyMemories } from "../../extension/src/commands/cop
 import * as protocol from "../../extension/src/protocol";
 import { invokeTool, say } from "./fakes/chat";
 import { FakeContext, memory } from "./fakes/sidecar";
-import { act, shown, Uri, window, workspace } from "./fakes/vscode";
+import { act, lm, shown, Uri, window, workspace } from "./fakes/vscode";
 
 const root = "file:///repo";
 const fenced = "<lerim-memories>\n[1] decision: Use uv\n</lerim-memories>";
@@ -35,6 +35,13 @@ test("without a folder a tool says so", async () => {
   act.folders();
   expect(await invokeTool("lerim_recall", { question: "How?" })).toMatch(/No repository is open/);
   expect(context.asked).toEqual([]);
+});
+
+test("an editor without tools for its chat has none of ours", () => {
+  const { registerTool } = lm;
+  Reflect.deleteProperty(lm, "registerTool");
+  expect(() => registerTools(context.as())).not.toThrow();
+  Object.assign(lm, { registerTool });
 });
 
 test("@lerim answers sentence by sentence, with sources that open a memory and nothing else", async () => {

@@ -37,11 +37,13 @@ const tools: readonly Tool[] = [
   },
 ];
 
-/** Registers the tools. Their contributions have no `when`: with one, VS Code 1.100 lists no tools at all. */
+/** Registers the tools, where the editor has them. Their contributions have no `when`: with one, VS Code 1.100 lists no tools at all. */
 export function registerTools(context: Pick<Context, "request">): vscode.Disposable {
+  const { lm } = vscode as unknown as { lm?: typeof vscode.lm };
+  if (lm === undefined || !("registerTool" in lm)) return vscode.Disposable.from();
   return vscode.Disposable.from(
     ...tools.map(({ name, tool, progress, parse }) =>
-      vscode.lm.registerTool<Readonly<Record<string, unknown>>>(name, {
+      lm.registerTool<Readonly<Record<string, unknown>>>(name, {
         prepareInvocation: () => ({ invocationMessage: progress }),
         invoke: async ({ input }, token) => {
           const text = await callTool(context, tool, parse(input), token);
