@@ -32,6 +32,7 @@ import { candidateOf, conflictOf, parseHandle, type MemoriesView } from "./views
 import type { ReviewPanel } from "./views/review/host";
 import { folderOf, sessionIdOf, type SessionsView } from "./views/sessions/host";
 import type { Transcripts } from "./views/transcript/host";
+import { showError } from "./editor/notifications";
 
 /** The views and panels that commands act on. */
 export interface Views {
@@ -164,7 +165,7 @@ async function runCommand(context: Context, command: () => unknown): Promise<voi
     if (error instanceof NotRunning) return; // the person has already been informed
     const message = errorText(error);
     context.output.error(message);
-    void vscode.window.showErrorMessage(`Lerim: ${message}`, "Show Log").then((choice) => {
+    void showError(message, "Show Log").then((choice) => {
       if (choice !== undefined) context.output.show();
     });
   }

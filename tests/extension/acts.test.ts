@@ -66,9 +66,9 @@ test("an act is carried out on what the link names, and its message can undo it 
   expect(shown.messages[0]).toMatchObject({ text: "Lerim: Archived: Use uv", choices: ["Undo", "Open"] });
   await expect.poll(() => shown.messages.at(-1)?.text).toBe("Lerim: Undone");
   expect(context.params(protocol.reviewUndo)).toEqual([{ root, action: "a1" }]);
-  context.refuse(protocol.reviewUndo, "x.md was changed meanwhile.");
+  context.refuse(protocol.reviewUndo, "[Use uv](command:evil) was changed meanwhile.");
   await actOnMemory(context, "h1", { action: "archive" });
-  await expect.poll(() => shown.messages.at(-1)).toMatchObject({ severity: "error", text: "Lerim: x.md was changed meanwhile." });
+  await expect.poll(() => shown.messages.at(-1)).toMatchObject({ severity: "error", text: "Lerim: [Use uv] (command:evil) was changed meanwhile." }); // no link
 });
 
 test("the last action is undone from the palette, and what was undone is said; if there is none, that is said", async () => {

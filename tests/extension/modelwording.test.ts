@@ -53,7 +53,7 @@ test.each([
   [{ model: nano, waits: { ...waits, why: "budget" } }, "Today's budget is used up: 3 sessions waiting, about $0.02.", ["Change Budget"]],
   [{ waits }, `3 sessions waiting for your approval to use ${nano} (about $0.02).`, []],
   [{ problems: [problem("model-key", "The key was refused.")] }, "The key was refused.", ["Set API Key", "Choose Model"]],
-  [{ problems: [problem("x", "other"), problem("model-gone", "The editor took [it](command:x) away.")] }, "The editor took [it] (command:x) away.", ["Choose Model"]],
+  [{ problems: [problem("x", "other"), problem("model-gone", "The editor took it away.")] }, "The editor took it away.", ["Choose Model"]],
 ] as const)("a sync %j says of the model %j", (changes, text, actions) => {
   expect(modelText(report(changes as unknown as Parameters<typeof report>[0]))).toEqual({ text, actions });
 });

@@ -1,12 +1,11 @@
 // Manual actions on memories, from a hover, the Memories view or the palette. The message of each action offers to undo it.
-import { errorText } from "../editor/errors";
 import { chooseRoot } from "../editor/roots";
 import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
 import { activeMemories, type EligibleMemories, openFile, pickMemory } from "./memories";
-import { escapeLinks } from "../text/modelwording";
 import { iconOf, kindHelp, kindOf } from "../text/wording";
+import { reportError, showInfo } from "../editor/notifications";
 
 type Requester = Pick<Context, "request">;
 type MemoryAction = Omit<protocol.MemoryActParams, "id">;
@@ -102,17 +101,17 @@ async function sendAction(context: Requester, handle: string, action: MemoryActi
 /** Shows the result of an action, with Undo. Throws if the sidecar refused it. */
 export function showActionResult(context: Requester, result: protocol.MemoryActView): void {
   if (!result.ok) throw new Error(result.message);
-  void offerUndo(context, result).catch((error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${errorText(error)}`));
+  void offerUndo(context, result).catch(reportError);
 }
 
 async function offerUndo(context: Requester, { message, action, path, root }: protocol.MemoryActView): Promise<void> {
   const choices = [...(action === null ? [] : ["Undo"]), ...(path === null ? [] : ["Open"])];
-  const choice = await vscode.window.showInformationMessage(`Lerim: ${escapeLinks(message)}`, ...choices);
+  const choice = await showInfo(message, ...choices);
   if (choice === "Open" && path !== null) await openFile({ path }, null);
   if (choice === "Undo" && action !== null) {
     const undone = await context.request(protocol.reviewUndo, { root, action });
     if (!undone.ok) throw new Error(undone.message);
-    void vscode.window.showInformationMessage(`Lerim: ${escapeLinks(undone.message)}`);
+    void showInfo(undone.message);
   }
 }
 
@@ -122,7 +121,7 @@ export async function undoLastAction(context: Requester): Promise<void> {
   if (root === undefined) return;
   const undone = await context.request(protocol.reviewUndo, { root });
   if (!undone.ok && undone.code !== "nothing") throw new Error(undone.message);
-  void vscode.window.showInformationMessage(`Lerim: ${escapeLinks(undone.message)}`);
+  void showInfo(undone.message);
 }
 
 function parseTags(text: string): string[] {

@@ -1,11 +1,11 @@
 import * as vscode from "vscode";
 import { chooseRoot } from "../editor/roots";
-import { errorText } from "../editor/errors";
 import { tickStep } from "../editor/walkthroughsteps";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
 import { counted } from "../text/wording";
 import { showDifferences } from "../views/shared/filedifferences";
+import { reportError, showInfo } from "../editor/notifications";
 
 const [undo, keepUpdating, stopUpdating] = ["Undo", "Keep Up to Date", "Stop Updating"] as const;
 
@@ -33,21 +33,21 @@ function showDone(context: Requester, root: string, plan: protocol.ExportPlanVie
   const made = done.candidates > 0 ? ` ${counted(done.candidates, "edited line")} ${done.candidates === 1 ? "waits" : "wait"} for your review.` : "";
   const keeping = remove ? [] : [plan.keeps ? stopUpdating : keepUpdating];
   const texts = [`${counted(done.files, "file")} ${remove ? "restored" : "written"}.${made}`, ...problemTexts(plan)];
-  showWithChoices(context, root, texts, [...(done.undo === "" ? [] : [undo]), ...keeping], done.undo).catch((error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${errorText(error)}`));
+  showWithChoices(context, root, texts, [...(done.undo === "" ? [] : [undo]), ...keeping], done.undo).catch(reportError);
 }
 
 /** Shows a message with these choices: to take back what was written, and whether the files follow each accept from now on. */
 async function showWithChoices(context: Requester, root: string, texts: readonly string[], choices: readonly string[], undoId = ""): Promise<void> {
-  const choice = await vscode.window.showInformationMessage(`Lerim: ${texts.join(" ")}`, ...choices);
+  const choice = await showInfo(texts.join(" "), ...choices);
   if (choice === undefined) return;
   if (choice === undo) {
     const undone = await context.request(protocol.exportUndo, { root, undo: undoId });
-    void vscode.window.showInformationMessage(`Lerim: ${counted(undone.files, "file")} restored.`);
+    void showInfo(`${counted(undone.files, "file")} restored.`);
     return;
   }
   await context.request(protocol.exportKeep, { root, keep: choice === keepUpdating });
   const text = choice === keepUpdating ? "These files are now updated after each accept. To stop this, run Lerim: Write Memories into Rules Files… again." : "These files are no longer updated after each accept.";
-  void vscode.window.showInformationMessage(`Lerim: ${text}`);
+  void showInfo(text);
 }
 
 /** Lerim: Import Rules Files…. Lists what the files say, and makes candidates of it on request. */
@@ -58,7 +58,7 @@ export async function importRules(context: Pick<Context, "request" | "output">, 
   const plan = await context.request(protocol.importPlan, { root });
   for (const problem of plan.problems) context.output.warn(`${problem.path}: ${problem.message}`);
   if (plan.claims.length === 0) {
-    void vscode.window.showInformationMessage(`Lerim: ${[plan.files === 0 ? "No rules files were found." : `Nothing new in ${counted(plan.files, "file")}.`, ...plan.notes].join(" ")}`);
+    void showInfo([plan.files === 0 ? "No rules files were found." : `Nothing new in ${counted(plan.files, "file")}.`, ...plan.notes].join(" "));
     return;
   }
   const propose: vscode.QuickPickItem = { label: `$(check) Propose ${counted(plan.claims.length, "Claim")}`, detail: ["They wait for your review.", ...plan.notes].join(" ") };
@@ -66,7 +66,7 @@ export async function importRules(context: Pick<Context, "request" | "output">, 
   const picked = await vscode.window.showQuickPick(items, { title: "Import Rules Files", placeHolder: "Each claim becomes a candidate", ignoreFocusOut: true });
   if (picked !== propose) return;
   const { proposed } = await context.request(protocol.importApply, { root });
-  void vscode.window.showInformationMessage(`Lerim: ${counted(proposed, "candidate")} ${proposed === 1 ? "waits" : "wait"} for your review.`, "Open Review").then((choice) => {
+  void showInfo(`${counted(proposed, "candidate")} ${proposed === 1 ? "waits" : "wait"} for your review.`, "Open Review").then((choice) => {
     if (choice !== undefined) void review.show(folder);
   });
 }

@@ -1,5 +1,4 @@
 // Gives memories to agents, or takes that back: what each file would get is shown before anything is written.
-import { errorText } from "../editor/errors";
 import { tickStep } from "../editor/walkthroughsteps";
 import { chooseRoot, rootFolders } from "../editor/roots";
 import * as vscode from "vscode";
@@ -8,6 +7,7 @@ import * as protocol from "../protocol";
 import { channelNames, channelPurposes, connectionDescription } from "../text/agentwording";
 import { counted } from "../text/wording";
 import { confirmEdits } from "../views/shared/filedifferences";
+import { reportError, showError, showInfo } from "../editor/notifications";
 
 type Requester = Pick<Context, "request">;
 
@@ -45,7 +45,7 @@ export async function disconnectAgentsFromMemory(context: Requester, agent: stri
   const { agents } = await context.request(protocol.agentConnections, { root });
   const connected = agents.filter(({ channels }) => channels.some(({ state }) => state !== "missing" && state !== "extension"));
   if (connected.length === 0) {
-    void vscode.window.showInformationMessage("Lerim: No agent gets memories through its files.");
+    void showInfo("No agent gets memories through its files.");
     return;
   }
   const chosen = await chooseAgents(connected, agent, { title: disconnectTitle, placeHolder: "Choose the agents that get no memories any more" }, () => false);
@@ -98,33 +98,32 @@ async function changeFiles(context: Requester, root: string | null, change: Chan
     onChanged();
     showApplied(context, applied, onChanged);
   }
-  if (picked !== undefined && !isPlanned) void vscode.window.showInformationMessage(`Lerim: ${change.action === "install" ? "Everything is installed already." : "There is nothing to remove."}`);
+  if (picked !== undefined && !isPlanned) void showInfo(change.action === "install" ? "Everything is installed already." : "There is nothing to remove.");
 }
 
 function showApplied(context: Requester, { ok, message, undo }: protocol.AgentApplyView, onChanged: () => void): void {
-  const show = ok ? vscode.window.showInformationMessage : vscode.window.showErrorMessage;
+  const show = ok ? showInfo : showError;
   const hint = ok && undo !== null ? " Agents read this when they start." : "";
-  show(`Lerim: ${message}${hint}`, ...(undo === null ? [] : ["Undo"]))
+  show(`${message}${hint}`, ...(undo === null ? [] : ["Undo"]))
     .then(async (choice) => {
       if (choice !== "Undo" || undo === null) return;
       const undone = await context.request(protocol.agentUndo, { undo });
       onChanged();
       if (!undone.ok) throw new Error(undone.message);
-      void vscode.window.showInformationMessage(`Lerim: ${undone.message}`);
+      void showInfo(undone.message);
     })
-    .then(undefined, (error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${errorText(error)}`));
+    .then(undefined, reportError);
 }
 
 /** Says which files stay as they are, and shows what can be added to them by hand. */
 function offerManualSteps(steps: readonly protocol.AgentManualView[], action: Change["action"]): void {
   const show = "Show What to Do";
-  vscode.window
-    .showInformationMessage(`Lerim: ${counted(steps.length, "file")} cannot be changed without a risk to other content.`, show)
+  showInfo(`${counted(steps.length, "file")} cannot be changed without a risk to other content.`, show)
     .then(async (choice) => {
       if (choice !== show) return;
       const verb = action === "install" ? "Add this" : "Take this out";
       const content = steps.map(({ path, reason, snippet }) => `${path}\n${reason} ${verb}:\n\n${snippet}\n`).join("\n");
       await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content, language: "plaintext" }));
     })
-    .then(undefined, (error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${errorText(error)}`));
+    .then(undefined, reportError);
 }

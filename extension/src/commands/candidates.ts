@@ -4,9 +4,9 @@ import { askWhereQuotesGo } from "../editor/quotes";
 import { tickStep } from "../editor/walkthroughsteps";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
-import { escapeLinks } from "../text/modelwording";
 import { referenceProblemText } from "../text/wording";
 import { showActionResult } from "./acts";
+import { showWarning } from "../editor/notifications";
 
 export interface CandidateTarget {
   readonly root: string;
@@ -49,7 +49,7 @@ async function confirmReferences(context: Pick<Context, "request">, target: prot
   if (problems.length === 0) return true;
   const acceptButton = "Accept Anyway";
   const reviewButton = "Open in Review";
-  const choice = await vscode.window.showWarningMessage(`Lerim: ${escapeLinks(problems.map(referenceProblemText).join(" "))}`, acceptButton, reviewButton);
+  const choice = await showWarning(problems.map(referenceProblemText).join(" "), acceptButton, reviewButton);
   if (choice === reviewButton) await openInReview(target.root, target.id);
   return choice === acceptButton;
 }

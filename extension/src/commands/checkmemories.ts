@@ -3,6 +3,7 @@ import { chooseRoot } from "../editor/roots";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
 import { checkText } from "../text/memorywording";
+import { showInfo, showWarning } from "../editor/notifications";
 
 /** Lerim: Check Memories. What is wrong is then listed in the Problems view. */
 export async function checkMemories(context: Pick<Context, "request">): Promise<void> {
@@ -19,8 +20,8 @@ export async function checkMemories(context: Pick<Context, "request">): Promise<
   });
   if (result === undefined) return;
   const choices = result.errors + result.warnings + result.others > 0 ? ["Show Problems"] : [];
-  const show = result.errors > 0 ? vscode.window.showWarningMessage : vscode.window.showInformationMessage;
-  void show(`Lerim: ${checkText(result)}`, ...choices).then((choice) => {
+  const show = result.errors > 0 ? showWarning : showInfo;
+  void show(checkText(result), ...choices).then((choice) => {
     if (choice !== undefined) void vscode.commands.executeCommand("workbench.actions.view.problems");
   });
 }

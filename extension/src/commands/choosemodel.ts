@@ -1,9 +1,10 @@
 import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
-import { sessionTrialText, modelTestText, escapeLinks } from "../text/modelwording";
+import { sessionTrialText, modelTestText } from "../text/modelwording";
 import { openSetting } from "../editor/opensetting";
 import * as protocol from "../protocol";
 import { chooseRoot } from "../editor/roots";
+import { showError, showInfo } from "../editor/notifications";
 
 type ModelContext = Pick<Context, "request" | "keys" | "applyKeyChanges" | "reloadSettings">;
 type Option = Pick<protocol.OptionView, "kind" | "provider" | "model" | "baseUrl" | "name" | "variables" | "billed">;
@@ -45,7 +46,7 @@ export async function chooseModel(context: ModelContext): Promise<void> {
   await context.reloadSettings(); // the sidecar must know the choice before the test
   await context.applyKeyChanges();
   if (option.kind === "none") {
-    void vscode.window.showInformationMessage("Lerim: Your sessions are read without a model, and nothing leaves this machine.");
+    void showInfo("Your sessions are read without a model, and nothing leaves this machine.");
     return;
   }
   if (option.kind === "agent") return tryOnSession(context, option);
@@ -67,14 +68,14 @@ export async function enterKey(context: ModelContext): Promise<void> {
 export async function forgetKey(context: ModelContext): Promise<void> {
   const stored = await context.keys.stored();
   if (stored.length === 0) {
-    void vscode.window.showInformationMessage("Lerim: No model API key is stored in this editor.");
+    void showInfo("No model API key is stored in this editor.");
     return;
   }
   const variable = await vscode.window.showQuickPick(stored, { title: "Lerim: Delete Model API Key", placeHolder: "Choose the API key to delete from the editor's secret storage" });
   if (variable === undefined) return;
   await context.keys.forget(variable);
   await context.applyKeyChanges();
-  void vscode.window.showInformationMessage(`Lerim: ${variable} was deleted from the editor's secret storage.`);
+  void showInfo(`${variable} was deleted from the editor's secret storage.`);
 }
 
 function listItems(options: readonly protocol.OptionView[]): Item[] {
@@ -155,7 +156,7 @@ async function askKey(context: ModelContext, { name, variables }: Pick<Option, "
   if (variable === undefined) return false;
   const variableInEnvironment = variables.find((one) => context.keys.isInEnvironment(one));
   if (variableInEnvironment !== undefined) {
-    void vscode.window.showInformationMessage(`Lerim: ${variableInEnvironment} is set in the environment that the editor was started with, and takes precedence. Change it there and restart the editor.`);
+    void showInfo(`${variableInEnvironment} is set in the environment that the editor was started with, and takes precedence. Change it there and restart the editor.`);
     return false;
   }
   const key = await vscode.window.showInputBox({
@@ -188,7 +189,7 @@ async function tryOnSession(context: ModelContext, option: Option): Promise<void
   if (trial === undefined) return;
   if (trial.code === "not-found" && option.kind === "agent") return testModel(context, option, false);
   if (!trial.ok) {
-    if ((await vscode.window.showErrorMessage(`Lerim: ${escapeLinks(trial.message)}`, "Choose Another")) !== undefined) await chooseModel(context);
+    if ((await showError(trial.message, "Choose Another")) !== undefined) await chooseModel(context);
     return;
   }
   const { message, detail } = sessionTrialText(trial);
@@ -200,19 +201,19 @@ async function tryOnSession(context: ModelContext, option: Option): Promise<void
 /** Asks the chosen model one tiny question and shows the result. */
 async function testModel(context: ModelContext, option: Option, billed: boolean): Promise<void> {
   if (billed) {
-    const text = "Lerim: The model is chosen. Testing it sends one tiny question, which costs a fraction of a cent.";
-    if ((await vscode.window.showInformationMessage(text, "Test Model", "Not Now")) !== "Test Model") return;
+    const text = "The model is chosen. Testing it sends one tiny question, which costs a fraction of a cent.";
+    if ((await showInfo(text, "Test Model", "Not Now")) !== "Test Model") return;
   }
   const trial = await withCancelButton("Lerim: Testing the model", (token) => context.request(protocol.modelTest, {}, token));
   if (trial === undefined) return;
   if (trial.ok) {
-    const choice = await vscode.window.showInformationMessage(`Lerim: ${escapeLinks(modelTestText(trial))}`, "Try on One Session", "Sync");
+    const choice = await showInfo(modelTestText(trial), "Try on One Session", "Sync");
     if (choice === "Try on One Session") return tryOnSession(context, option);
     if (choice === "Sync") await vscode.commands.executeCommand("lerim.sync");
     return;
   }
   const actions = ["Choose Another", ...(trial.code === "budget" ? ["Change Budget"] : []), ...(trial.code === "model-key" && option.variables.length > 0 ? ["Set API Key Again"] : [])];
-  const choice = await vscode.window.showErrorMessage(`Lerim: ${escapeLinks(trial.message)}`, ...actions);
+  const choice = await showError(trial.message, ...actions);
   if (choice === "Choose Another") return chooseModel(context);
   if (choice === "Change Budget") await openSetting("lerim.budget.perDayUsd");
   if (choice !== "Set API Key Again" || !(await askKey(context, option))) return;
@@ -227,7 +228,7 @@ async function withCancelButton<T>(title: string, ask: (token: vscode.Cancellati
       return await ask(token);
     } catch (error) {
       if (!token.isCancellationRequested) throw error;
-      void vscode.window.showInformationMessage("Lerim: The test was cancelled. The model is still chosen.");
+      void showInfo("The test was cancelled. The model is still chosen.");
       return undefined;
     }
   });

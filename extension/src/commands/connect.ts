@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
 import { agentDescription } from "../text/sessionwording";
+import { showInfo } from "../editor/notifications";
 
 type Requester = Pick<Context, "request">;
 
@@ -30,7 +31,7 @@ export async function disconnectAgent(context: Requester, platform: string | und
 
 async function sendConnect(context: Requester, params: protocol.ConnectParams): Promise<boolean> {
   const { ok, message } = await context.request(protocol.connect, params);
-  void vscode.window.showInformationMessage(`Lerim: ${message}`);
+  void showInfo(message);
   return ok;
 }
 
@@ -45,7 +46,7 @@ async function chooseAgent(
   if (requested !== undefined) return requested;
   const eligible = agents.filter(isEligible);
   if (eligible.length === 0) {
-    void vscode.window.showInformationMessage("Lerim: No agent's sessions are read.");
+    void showInfo("No agent's sessions are read.");
     return undefined;
   }
   const items = eligible.map((agent) => ({ label: agent.name, description: agentDescription(agent), agent }));
@@ -57,14 +58,14 @@ export async function actOnJob(context: Requester, job: number | undefined, acti
   const chosen = job ?? (await chooseJob(context, action));
   if (chosen === undefined) return false;
   const { ok, message } = await context.request(protocol.queueAct, { job: chosen, action });
-  void vscode.window.showInformationMessage(`Lerim: ${message}`);
+  void showInfo(message);
   return ok;
 }
 
 async function chooseJob(context: Requester, action: "retry" | "skip"): Promise<number | undefined> {
   const { jobs } = await context.request(protocol.agents, { root: null });
   if (jobs.length === 0) {
-    void vscode.window.showInformationMessage("Lerim: No session of this repository waits to be retried.");
+    void showInfo("No session of this repository waits to be retried.");
     return undefined;
   }
   const items = jobs.map((job) => ({ label: job.title, description: job.state === "dead" ? "given up" : "failed", detail: job.error, job: job.job }));

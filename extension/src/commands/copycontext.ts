@@ -3,6 +3,7 @@ import { currentRoot } from "../editor/roots";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
 import { activeMemories, pickMemory } from "./memories";
+import { showInfo } from "../editor/notifications";
 
 const maxQuestion = 1000;
 
@@ -24,7 +25,7 @@ export async function copyFileMemories(context: Pick<Context, "request">, uri: v
   const { text, isError } = await context.request(protocol.agentTool, { root: root.uri.toString(), tool: "recall", agent: "clipboard", files: [file.fsPath], question });
   if (isError) throw new Error(text);
   if (!text.includes("<lerim-memories>")) {
-    void vscode.window.showInformationMessage(`Lerim: ${text}`);
+    void showInfo(text);
     return;
   }
   await copy(text, "Copied what is known here as context for an agent.");

@@ -4,10 +4,10 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import * as vscode from "vscode";
 import { repositoryOf } from "../editor/roots";
-import { errorText } from "../editor/errors";
 import type { Context } from "../sidecar/context";
 import { openMemory } from "./memories";
 import type { TurnOpener } from "./turns";
+import { reportError } from "../editor/notifications";
 
 const viewType = "lerim.journalLink";
 const commitScheme = "lerim-commit";
@@ -45,7 +45,7 @@ export class JournalLinks implements vscode.CustomReadonlyEditorProvider, vscode
     try {
       await this.#open(uri);
     } catch (error) {
-      void vscode.window.showErrorMessage(`Lerim: ${errorText(error)}`);
+      reportError(error);
     }
   }
 

@@ -3,6 +3,7 @@ import type { Context } from "../sidecar/context";
 import { maintainReportText } from "../text/memorywording";
 import * as protocol from "../protocol";
 import { chooseRoot } from "../editor/roots";
+import { showInfo } from "../editor/notifications";
 
 /** Lerim: Find Memories to Merge or Archive. Maintains the memories with progress and Cancel, then shows what it proposes. */
 export async function maintainRoot(context: Pick<Context, "request" | "on" | "output">, review: { show(folder: vscode.WorkspaceFolder): Promise<void> }): Promise<void> {
@@ -24,12 +25,12 @@ export async function maintainRoot(context: Pick<Context, "request" | "on" | "ou
     }
   });
   if (report === undefined) {
-    void vscode.window.showInformationMessage("Lerim: Maintenance cancelled.");
+    void showInfo("Maintenance cancelled.");
     return;
   }
   for (const problem of report.problems) context.output.warn(`${problem.path}: ${problem.message}`);
   const choices = report.proposals.length > 0 ? ["Open Review"] : [];
-  void vscode.window.showInformationMessage(`Lerim: ${maintainReportText(report)}`, ...choices).then((choice) => {
+  void showInfo(maintainReportText(report), ...choices).then((choice) => {
     if (choice !== undefined) void review.show(folder);
   });
 }

@@ -6,6 +6,7 @@ import { chooseRoot, rootFolders } from "../editor/roots";
 import { searchList } from "./searchlist";
 import { previewOptions, tickStep } from "../editor/walkthroughsteps";
 import { iconOf, memoryDetail, titleDetail } from "../text/wording";
+import { showInfo } from "../editor/notifications";
 
 interface MemoryItem extends vscode.QuickPickItem {
   readonly memory: { readonly path: string };
@@ -54,7 +55,7 @@ export async function pickMemory(context: Pick<Context, "request">, { filter, no
   if (root === undefined) return undefined;
   const { memories } = await context.request(protocol.memorySearch, { root, query: filter, limit: 1, meaning: false });
   if (memories.length === 0) {
-    void vscode.window.showInformationMessage(`Lerim: ${none}`);
+    void showInfo(none);
     return undefined;
   }
   return new Promise((resolve, reject) => {

@@ -3,6 +3,7 @@ import { showActionResult } from "./acts";
 import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
 import { chooseRoot } from "../editor/roots";
+import { showInfo } from "../editor/notifications";
 
 const scheme = "lerim-merge";
 const mergeChoice = "Merge Both Sides";
@@ -36,7 +37,7 @@ export class ConflictMerger implements vscode.TextDocumentContentProvider, vscod
     this.#diffs.set(uri.toString(), diff);
     this.#contentChanged.fire(uri);
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
-    const choice = await vscode.window.showInformationMessage("Lerim: This is how both sides of the conflict would be merged.", mergeChoice, "Open File");
+    const choice = await showInfo("This is how both sides of the conflict would be merged.", mergeChoice, "Open File");
     if (choice === "Open File") await vscode.window.showTextDocument(vscode.Uri.file(conflict.path));
     if (choice !== mergeChoice) return;
     const { acted } = await this.context.request(protocol.memoryMerge, { ...conflict, preview: false });
@@ -57,7 +58,7 @@ export class ConflictMerger implements vscode.TextDocumentContentProvider, vscod
 async function openConflict(): Promise<Conflict | undefined> {
   const uri = vscode.window.activeTextEditor?.document.uri;
   if (uri === undefined || uri.scheme !== "file" || !uri.fsPath.endsWith(".md")) {
-    void vscode.window.showInformationMessage("Lerim: First open the memory file that has the merge conflict.");
+    void showInfo("First open the memory file that has the merge conflict.");
     return undefined;
   }
   const root = (await chooseRoot())?.uri.toString();

@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
 import { isFolder } from "../views/transcript/sessionfiles";
+import { showInfo } from "../editor/notifications";
 
 type Requester = Pick<Context, "request">;
 
@@ -36,6 +37,6 @@ async function loadResumable(context: Requester, id: string | undefined): Promis
   if (id === undefined) return undefined;
   const outline = await context.request(protocol.sessionOpen, { id, turn: "" });
   if (outline.resume !== "") return outline;
-  void vscode.window.showInformationMessage(`Lerim: ${outline.session.agent} has no command that continues this session.`);
+  void showInfo(`${outline.session.agent} has no command that continues this session.`);
   return undefined;
 }

@@ -1,5 +1,6 @@
 import { errorText } from "../editor/errors";
 import * as vscode from "vscode";
+import { reportError } from "../editor/notifications";
 
 const searchDelayMs = 120;
 
@@ -54,7 +55,7 @@ export async function searchList<Item extends vscode.QuickPickItem>(
     if (chosen === undefined) return;
     const opened = open(chosen);
     pick.hide();
-    opened.catch((error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${errorText(error)}`));
+    opened.catch(reportError);
   });
   pick.onDidHide(() => {
     clearTimeout(timer);

@@ -6,6 +6,7 @@ import * as protocol from "../protocol";
 import { chooseRoot } from "../editor/roots";
 import { counted, progressText, syncReportText } from "../text/wording";
 import { findOtherFolders, useFolder } from "./othersessions";
+import { showError, showInfo } from "../editor/notifications";
 
 type SyncContext = Pick<Context, "request" | "output" | "settings" | "status" | "onSyncProgress">;
 
@@ -59,7 +60,7 @@ async function runSync(
     return await context.request(protocol.sync, { root }, token);
   } catch (error) {
     if (token.isCancellationRequested) {
-      void vscode.window.showInformationMessage("Lerim: Sync cancelled. Everything found so far is kept, and the next sync continues from there.");
+      void showInfo("Sync cancelled. Everything found so far is kept, and the next sync continues from there.");
       return undefined;
     }
     throw error;
@@ -77,13 +78,13 @@ async function showReport(context: SyncContext, root: string, report: protocol.S
   for (const [reason, count] of Object.entries(report.dropped)) context.output.info(`left out ${count}: ${reason}`);
   for (const problem of report.problems) context.output.warn(`${problem.path}: ${problem.message} [${problem.code}]`);
   if (report.state === "failed") {
-    if ((await vscode.window.showErrorMessage(`Lerim: ${text}`, "Show Log")) !== undefined) context.output.show();
+    if ((await showError(text, "Show Log")) !== undefined) context.output.show();
     return;
   }
   if (report.state === "done" && report.sessions.found === 0 && (await offerOtherFolder(context, root, text))) return;
   const leadsToReview = report.candidates.length + context.status.pending + Object.keys(report.dropped).length > 0;
   const actions = [...(leadsToReview ? ["Open Review"] : []), ...model.actions, ...(report.problems.length > 0 ? ["Show Log"] : [])];
-  const choice = await vscode.window.showInformationMessage(`Lerim: ${text}`, ...actions);
+  const choice = await showInfo(text, ...actions);
   if (choice === "Open Review") await vscode.commands.executeCommand("lerim.openReview");
   if (choice === "Show Log") context.output.show();
   if (choice !== undefined) await fixActions[choice]?.();
@@ -94,8 +95,8 @@ async function offerOtherFolder(context: SyncContext, root: string, text: string
   const [folder, ...others] = await findOtherFolders(context, root);
   if (folder === undefined) return false;
   const [use, choose] = ["Use Them", "Other Folders…"];
-  const question = `Lerim: ${text} ${counted(folder.sessions, "session")} ran in ${folder.path}: use them here?`;
-  const choice = await vscode.window.showInformationMessage(question, use, ...(others.length > 0 ? [choose] : []));
+  const question = `${text} ${counted(folder.sessions, "session")} ran in ${folder.path}: use them here?`;
+  const choice = await showInfo(question, use, ...(others.length > 0 ? [choose] : []));
   if (choice === use) await useFolder(context, root, folder.path);
   if (choice === choose) await vscode.commands.executeCommand("lerim.useSessions");
   return true;

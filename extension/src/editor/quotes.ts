@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
 import { chooseRoot } from "./roots";
+import { showInfo } from "./notifications";
 
 const shareButton = "Share quotes in git";
 const keepButton = "Keep quotes on this machine";
@@ -37,5 +38,5 @@ export async function chooseWhereQuotesGo(context: Pick<Context, "request">): Pr
   if (picked === undefined) return;
   await context.request(protocol.reviewQuotes, { root, quotes: picked.quotes });
   const where = picked.quotes === "shared" ? "in the memory's file" : "on this machine";
-  void vscode.window.showInformationMessage(`Lerim: The quotes of what you accept from now on are kept ${where}. Memories accepted before are not changed.`);
+  void showInfo(`The quotes of what you accept from now on are kept ${where}. Memories accepted before are not changed.`);
 }

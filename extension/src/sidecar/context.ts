@@ -19,6 +19,7 @@ import { Status } from "./status";
 import { askForTrust } from "../editor/trust";
 import { FolderWatch } from "./watch";
 import { hasEnded, progressText } from "../text/wording";
+import { showError } from "../editor/notifications";
 
 /** Notifications forwarded to views and panels. */
 const forwardedNotifications = [protocol.memoriesChanged, protocol.maintainProgress, protocol.answer] as const;
@@ -384,7 +385,7 @@ export class Context implements vscode.Disposable {
     this.output.error(message);
     if (error instanceof BootstrapError && error.detail !== "") this.output.error(error.detail);
     this.status.state = { kind: "failed", message };
-    void vscode.window.showErrorMessage(`Lerim: ${message}`, "Retry", "Show Log", "Open Settings").then((choice) => {
+    void showError(message, "Retry", "Show Log", "Open Settings").then((choice) => {
       if (choice === "Retry") this.runInBackground(this.restart(true));
       if (choice === "Show Log") this.output.show();
       if (choice === "Open Settings") void openSetting("lerim.python");

@@ -23,11 +23,6 @@ export function consentText({ sessions, tokens, cost, model }: WaitingWork): str
   return `Let ${model} read ${counted(sessions, "session")} (about ${tokens.toLocaleString("en-US")} tokens, ${price})? Secrets are removed before anything is sent.`;
 }
 
-/** Breaks markdown links in the text of a service or server, since a notification would render them. */
-export function escapeLinks(text: string): string {
-  return text.replaceAll("](", "] (");
-}
-
 export function modelTestText({ model, seconds, tokens, cost }: ModelTestView): string {
   const price = cost === null || cost === 0 ? "" : `, ${dollarText(cost)}`;
   return `${model} answered in ${seconds.toFixed(1)} s (${counted(tokens, "token")}${price}).`;
@@ -103,7 +98,7 @@ function suggestModel({ sessions }: WaitingWork): SuggestedFix {
 function stopReason({ waits, problems }: SyncReport): SuggestedFix {
   const findProblem = (...codes: string[]): string | undefined => problems.find(({ code }) => codes.includes(code))?.message;
   const key = findProblem("model-key");
-  if (key !== undefined) return { text: escapeLinks(key), actions: ["Set API Key", "Choose Model"] };
+  if (key !== undefined) return { text: key, actions: ["Set API Key", "Choose Model"] };
   if (waits.why === "budget") return { text: `Today's budget is used up${waits.sessions > 0 ? `: ${waitingText(waits)}` : ""}.`, actions: ["Change Budget"] };
   if (waits.why === "consent") {
     const { sessions, model, cost } = waits;
@@ -111,5 +106,5 @@ function stopReason({ waits, problems }: SyncReport): SuggestedFix {
     return { text: sessions > 0 ? `${waitingText({ sessions, cost: null })} for your approval to use ${model}${price}.` : "", actions: [] };
   }
   const failure = findProblem("model-gone", "model-silent", "model", "spending");
-  return failure === undefined ? { text: "", actions: [] } : { text: escapeLinks(failure), actions: ["Choose Model"] };
+  return failure === undefined ? { text: "", actions: [] } : { text: failure, actions: ["Choose Model"] };
 }

@@ -8,6 +8,7 @@ import { chooseRoot, rootFolders } from "../../editor/roots";
 import type { TurnOpener } from "../../commands/turns";
 import { type AnswerState, type FromAsk, noAnswer, parseFromAsk, type ToAsk } from "./messages";
 import { showPage } from "../shared/html";
+import { showError } from "../../editor/notifications";
 
 const viewType = "lerim.ask";
 
@@ -90,7 +91,7 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
     this.#handle(message).catch((error: unknown) => {
       const text = errorText(error);
       this.context.output.error(text);
-      void vscode.window.showErrorMessage(`Lerim: ${text}`);
+      void showError(text);
     });
   }
 

@@ -6,6 +6,7 @@ import * as protocol from "../../protocol";
 import type { Context } from "../../sidecar/context";
 import { showPage } from "../shared/html";
 import { type BenefitState, type FromBenefit, parseFromBenefit } from "./messages";
+import { showError } from "../../editor/notifications";
 
 const viewType = "lerim.benefit";
 
@@ -55,7 +56,7 @@ export class BenefitPanel implements vscode.Disposable {
     this.#handle(message).catch((error: unknown) => {
       const text = errorText(error);
       this.context.output.error(text);
-      void vscode.window.showErrorMessage(`Lerim: ${text}`);
+      void showError(text);
     });
   }
 

@@ -1,13 +1,14 @@
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, sep } from "node:path";
 import * as vscode from "vscode";
+import { showInfo } from "../../editor/notifications";
 
 /** Opens a file that a message names, at a line counted from 1. Only files of this window's folders are opened; says so if there is none. */
 export async function openSessionFile(path: string, line: number | undefined, sessionFolder: string): Promise<void> {
   const roots = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === "file").map(({ uri }) => uri.fsPath);
   const found = await findFile(path, sessionFolder, roots);
   if (found === undefined) {
-    void vscode.window.showInformationMessage(`${path} is not in the folders of this window.`);
+    void showInfo(`${path} is not in the folders of this window.`);
     return;
   }
   const document = await vscode.workspace.openTextDocument(vscode.Uri.file(found));
