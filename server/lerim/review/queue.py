@@ -33,7 +33,13 @@ from lerim.review.acts import undo_auto_accept
 from lerim.review.acts import undo_last as undo_last
 from lerim.review.candidates import CandidateEdit as CandidateEdit
 from lerim.review.candidates import Proposal as Proposal
-from lerim.review.candidates import list_candidate_ids, load_candidate, load_candidates, load_each_candidate
+from lerim.review.candidates import (
+    list_candidate_ids,
+    load_candidate,
+    load_candidates,
+    load_each_candidate,
+    sort_best_first,
+)
 from lerim.review.compare import MIN_NEAR_SIMILARITY, NearMemory, find_neighbours
 from lerim.review.compare import NeighbourAnswer as NeighbourAnswer
 from lerim.review.compare import NeighbourChoice as NeighbourChoice
@@ -86,12 +92,16 @@ def list_pending(paths: ReviewPaths) -> tuple[list[Proposal], list[Problem], int
     return found, [*state.problems, *problems], state.blocked
 
 
-def list_pending_page(paths: ReviewPaths, start: int, limit: int, around: str = "") -> PendingPage:
-    """One page of the waiting candidates, in the order of their days; only its files are read. `around`: the page with
-    this candidate instead of the one at `start`. Writes nothing.
+def list_pending_page(
+    paths: ReviewPaths, start: int, limit: int, around: str = "", *, best_first: bool = False
+) -> PendingPage:
+    """One page of the waiting candidates, in the order of their days or `best_first`; only its files are read whole.
+    `around`: the page with this candidate instead of the one at `start`. Writes nothing.
     """
     state = _load_pending_state(paths)
     ids, problems = list_candidate_ids(paths, state.pending, state.unfinished)
+    if best_first:
+        ids = sort_best_first(paths, ids)
     if around in ids:
         start = ids.index(around) // limit * limit
     found, more = load_each_candidate(paths, ids[start : start + limit], paths.store())

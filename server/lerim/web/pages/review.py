@@ -177,7 +177,8 @@ def _render_review(
 ) -> Response:
     query = request.query_params
     chosen_id = (form or query).get("candidate", "")
-    page = queue.list_pending_page(place.paths, read_number(request, "start"), PAGE_SIZE, chosen_id)
+    start = read_number(request, "start")
+    page = queue.list_pending_page(place.paths, start, PAGE_SIZE, chosen_id, best_first=True)
     shown = {one.id: one for one in page.proposals}
     chosen = shown.get(chosen_id) or next(iter(page.proposals), None)
     left_out, left_out_total = queue.list_left_out(place.paths, most=MAX_LEFT_OUT)

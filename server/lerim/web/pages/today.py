@@ -80,7 +80,7 @@ def show_today(request: Request) -> Response:
     """Shows the start of a project."""
     place = find_place(request)
     now = place.served.clock()
-    waiting = queue.list_pending_page(place.paths, 0, MAX_SHOWN)
+    waiting = queue.list_pending_page(place.paths, 0, MAX_SHOWN, best_first=True)
     with place.open_search() as search:
         drifted = search.search("", MAX_SHOWN, DRIFTED)
         learned = _list_learned(place, search, now - timedelta(days=LEARNED_DAYS))
