@@ -54,6 +54,7 @@ def test_setting_up_twice_or_twice_at_once_is_harmless(server: PostgresServer) -
         "0005 reviewers",
         "0006 reservations",
         "0008 accepted",
+        "0009 locks",
     )
     assert sorted(sum(both, ())) == list(names)
     again = answer("org", "init", url, "--team", "platform", "--team", "search")
@@ -121,6 +122,18 @@ def test_a_teams_worker_and_reader_see_and_change_nothing_of_another_team(server
                 admin.execute(f"SELECT count(*) FROM {one}").fetchone()[0] for one in TABLES_OF_TEAMS + QUEUE_TABLES
             ]
             assert set(left) == ({1} if team == TEAMS[0] else {0})
+
+
+def test_a_team_can_take_no_lock_under_which_another_teams_jobs_run(server: PostgresServer) -> None:
+    url = server.make_database()
+    for column in ("lock", "queueing_lock"):
+        insert = (
+            f"INSERT INTO procrastinate_jobs (queue_name, task_name, {column}) VALUES ('payments/*', 'reconcile', %s)"
+        )
+        with connect(url, "payments_worker") as own:
+            own.execute(insert, ("payments:github.com/org/repo",))
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                own.execute(insert, ("platform:github.com/org/repo",))
 
 
 def test_the_owner_of_the_tables_is_bound_by_the_policies_too(server: PostgresServer) -> None:
