@@ -112,14 +112,14 @@ _REPLIED_TO = re.compile(rf"\s*{IN_REPLY_TO}([^“”\n]*(?:“[^“”\n]*”[^
 
 def find_replied_to(text: str) -> str:
     """Returns the words that a body's sentence refers back to; "" if it names none."""
-    found = _REPLIED_TO.search(text)
+    found = _REPLIED_TO.search(text) if IN_REPLY_TO in text else None
     return found[1] if found else ""
 
 
 def without_replied_to(text: str) -> str:
     """Returns the body without the words that its sentence refers back to: they are what was said before it, often by
     another, and not what the memory says."""
-    return _REPLIED_TO.sub("", text)
+    return _REPLIED_TO.sub("", text) if IN_REPLY_TO in text else text
 
 
 def strip_boilerplate(text: str) -> str:
