@@ -127,7 +127,7 @@ def test_the_transcript_opens_at_the_turn_of_a_quote(sample_server: WebServer, s
     assert link
     response = sample_server.client.get(html.unescape(link[1]), follow_redirects=True)
     assert response.status_code == 200
-    assert re.search(r'class="turn from-user found" id="turn-[0-9a-f]+"', response.text)
+    assert re.search(r'class="turn from-\w+ found" id="turn-[0-9a-f]+"', response.text)
 
 
 def test_a_search_finds_turns_and_memories(sample_server: WebServer, sample: Sample) -> None:
