@@ -206,5 +206,7 @@ def convert_errors(url: str) -> Iterator[None]:
             where=where,
             todo="Check its address and whether it runs; what was finished is kept.",
         ) from error
+    except UnicodeEncodeError as error:
+        raise OrgError("The database takes no text that is not valid Unicode.", where=where) from error
     except psycopg.Error as error:
         raise OrgError(f"The database refused a statement: {type(error).__name__}.", where=where) from error

@@ -80,6 +80,11 @@ def test_what_cannot_be_set_up_is_told(server: PostgresServer) -> None:
     with pytest.raises(OrgError, match="cannot be reached") as told:
         set_up_database("postgresql://u:secret@/none?host=/nowhere", ["platform"])
     assert "secret" not in str(told.value)
+    url = server.make_database().replace("admin@", "platform_worker@")
+    told_of_text = answer("org", "search", "caf\udce9", "--database", url, code=1)["error"]
+    assert told_of_text["message"] == "The database takes no text that is not valid Unicode."
+    for option in ("--per-day", "--calls-per-minute"):
+        assert "must be" in answer("org", "limits", option, "1e30", "--database", url, code=2)["error"]["message"]
     older = server.make_database()
     with connect(older, "admin") as admin:
         admin.execute("ALTER TABLE candidates DROP COLUMN owners")

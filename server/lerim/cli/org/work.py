@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from lerim.org import OrgStatus
 
 BAR_CELLS = 40
+MAX_LIMIT = 1_000_000_000
+"""The largest limit: the database can hold it."""
 
 
 @with_error_exit
@@ -37,7 +39,10 @@ def worker_command(
     stalled_after: Annotated[
         float,
         typer.Option(
-            metavar="SECONDS", min=0.5, help="How long a worker may be silent before others take over its jobs."
+            metavar="SECONDS",
+            min=0.5,
+            max=86_400,
+            help="How long a worker may be silent before others take over its jobs.",
         ),
     ] = 30.0,
     copies: Annotated[
@@ -62,10 +67,14 @@ def worker_command(
 @with_error_exit
 def limits_command(
     per_day: Annotated[
-        float | None, typer.Option(metavar="USD", min=0.0, help="The most that models may cost a day; 0 for no limit.")
+        float | None,
+        typer.Option(
+            metavar="USD", min=0.0, max=MAX_LIMIT, help="The most that models may cost a day; 0 for no limit."
+        ),
     ] = None,
     calls_per_minute: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="The most model calls a minute; 0 for no limit.")
+        int | None,
+        typer.Option(metavar="N", min=0, max=MAX_LIMIT, help="The most model calls a minute; 0 for no limit."),
     ] = None,
     database: DatabaseOption = "",
     team: TeamOption = "",
