@@ -2,7 +2,8 @@ import { beforeEach, expect, test } from "vitest";
 import { JournalDocuments } from "../../extension/src/commands/journal";
 import * as protocol from "../../extension/src/protocol";
 import { FakeContext } from "./fakes/sidecar";
-import { shown, Uri, window, workspace } from "./fakes/vscode";
+import { activateTab } from "./fakes/tabs";
+import { act, shown, Uri, window, workspace } from "./fakes/vscode";
 
 let context: FakeContext;
 let journal: JournalDocuments;
@@ -27,7 +28,7 @@ async function lastDocument(): Promise<Uri> {
   if (!(uri instanceof Uri)) throw new Error("no document was opened");
   expect(editor).toBe("vscode.markdown.preview.editor");
   await workspace.openTextDocument(uri); // as the editor does
-  window.tabGroups.activeTabGroup.activeTab = { input: { uri }, isPreview: true };
+  activateTab(uri);
   return uri;
 }
 
@@ -52,6 +53,18 @@ test("a day that has come since the journal was opened is its next day", async (
   context.answer(protocol.journal, ({ day }) => ({ ...page(String(day)), next: day === "2026-03-03" ? "2026-03-04" : "" }));
   await journal.move("next");
   expect((await lastDocument()).path).toBe("/Journal of 2026-03-04.md");
+});
+
+test("links of the journal lead to the repository of the page that is in front", async () => {
+  await journal.show();
+  const first = await lastDocument();
+  act.folders("/other");
+  await journal.show();
+  await lastDocument();
+  expect(journal.lastRoot?.path).toBe("/other");
+  activateTab(first);
+  activateTab(Uri.file("/other/a.ts"));
+  expect(journal.lastRoot?.path).toBe("/repo");
 });
 
 test("a tab restored with the window is told again, and any other document has no neighbours", async () => {

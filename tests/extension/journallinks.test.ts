@@ -1,5 +1,5 @@
 // Links of the journal: what they name, and what opens.
-import { mkdirSync, mkdtempSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -16,6 +16,15 @@ test("only turns, commits and memories of a repository can be linked", () => {
   for (const path of ["/commit/--output=x.lerim-link", "/commit/HEAD.lerim-link", "/memory/src/app.py.lerim-link", "/memory/.lerim/memory/../../x.md.lerim-link", "/memory/.lerim/memory/a/b/../../../x.md.lerim-link", "/x.lerim-link", "/turn/.lerim-link"]) {
     expect(parseJournalLink(path), path).toBeUndefined();
   }
+});
+
+test("only commits are shown as commits", async () => {
+  const links = new JournalLinks(new FakeContext().as(), { open: () => Promise.resolve() }, { lastRoot: undefined });
+  const written = join(mkdtempSync(join(tmpdir(), "journal-")), "written");
+  for (const path of [`/--output=${written}.diff`, "/HEAD.diff"]) {
+    await expect(links.provideTextDocumentContent(Uri.from({ scheme: "lerim-commit", path, query: process.cwd() }) as never)).rejects.toThrow("This link is broken.");
+  }
+  expect(existsSync(written)).toBe(false);
 });
 
 test("a link opens its turn or its memory, and its own editor closes", async () => {

@@ -19,9 +19,14 @@ export class JournalDocuments implements vscode.TextDocumentContentProvider, vsc
   readonly onDidChange = this.#changed.event;
   /** The pages that were opened, by URI. */
   readonly #pages = new Map<string, protocol.JournalPage>();
-  /** The root of the page that was shown last. */
+  /** The root of the page that was in front last. */
   lastRoot: vscode.Uri | undefined;
-  readonly #provider = vscode.workspace.registerTextDocumentContentProvider(scheme, this);
+  readonly #subscriptions = [
+    vscode.workspace.registerTextDocumentContentProvider(scheme, this),
+    vscode.window.tabGroups.onDidChangeTabs(() => this.#noteRoot(activeUri())),
+    vscode.window.tabGroups.onDidChangeTabGroups(() => this.#noteRoot(activeUri())),
+    this.#changed,
+  ];
 
   constructor(private readonly context: Pick<Context, "request">) {}
 
@@ -50,15 +55,19 @@ export class JournalDocuments implements vscode.TextDocumentContentProvider, vsc
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     const place = placeOf(uri);
     if (place === undefined) return "";
-    this.lastRoot = vscode.Uri.parse(place.root);
+    this.#noteRoot(uri);
     const page = this.#pages.get(uri.toString()) ?? (await this.context.request(protocol.journal, place));
     this.#pages.set(uri.toString(), page);
     return page.markdown;
   }
 
   dispose(): void {
-    this.#provider.dispose();
-    this.#changed.dispose();
+    vscode.Disposable.from(...this.#subscriptions).dispose();
+  }
+
+  #noteRoot(uri: vscode.Uri | undefined): void {
+    const place = uri === undefined ? undefined : placeOf(uri);
+    if (place !== undefined) this.lastRoot = vscode.Uri.parse(place.root);
   }
 
   async #open(place: Place): Promise<void> {
@@ -66,7 +75,6 @@ export class JournalDocuments implements vscode.TextDocumentContentProvider, vsc
     const page = await vscode.window.withProgress(progress, () => Promise.resolve(this.context.request(protocol.journal, place)));
     const uri = vscode.Uri.from({ scheme, path: `/${page.title}.md`, query: JSON.stringify({ root: place.root, day: page.day }) });
     this.#pages.set(uri.toString(), page);
-    this.lastRoot = vscode.Uri.parse(place.root);
     this.#changed.fire(uri); // today's document may be open with an earlier text
     await vscode.commands.executeCommand("vscode.openWith", uri, markdownPreview, { preview: false }); // a link must not replace it
   }

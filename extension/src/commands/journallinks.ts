@@ -51,7 +51,8 @@ export class JournalLinks implements vscode.CustomReadonlyEditorProvider, vscode
 
   /** The text of a commit: its message and what it changed. */
   async provideTextDocumentContent({ path, query }: vscode.Uri): Promise<string> {
-    const hash = path.slice(1).replace(/\.diff$/, "");
+    const hash = /^\/([0-9a-f]{40,64})\.diff$/.exec(path)?.[1];
+    if (hash === undefined) throw new Error("This link is broken."); // anything else could be an option of git
     const command = ["-C", query, "show", "--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--stat", "--patch", hash, "--"];
     return (await promisify(execFile)("git", command, { maxBuffer: maxCommitBytes, windowsHide: true })).stdout;
   }

@@ -1,4 +1,5 @@
 // The editor's tabs.
+import { EventEmitter } from "./events";
 import type { Uri } from "./vscode";
 
 export interface FakeTab {
@@ -20,7 +21,11 @@ export class TabInputTextDiff {
   ) {}
 }
 
+const tabsChanged = new EventEmitter<void>();
+
 export const tabGroups = {
+  onDidChangeTabs: tabsChanged.event,
+  onDidChangeTabGroups: tabsChanged.event,
   all: [] as { tabs: FakeTab[] }[],
   activeTabGroup: { activeTab: undefined as Partial<FakeTab> | undefined },
   close: (closed: FakeTab | readonly FakeTab[]) => {
@@ -29,6 +34,12 @@ export const tabGroups = {
     return Promise.resolve(true);
   },
 };
+
+/** Brings the tab of a document to the front. */
+export function activateTab(uri: Uri): void {
+  tabGroups.activeTabGroup.activeTab = { input: { uri }, isPreview: true };
+  tabsChanged.fire();
+}
 
 /** Opens the walkthrough in a preview tab, which the person sees. */
 export function openWalkthroughTab(): void {
