@@ -85,6 +85,13 @@ test("a group's memories are asked for when it is opened, page by page", async (
   expect(context.asked).toHaveLength(asked);
 });
 
+test("memories whose files have the same id are rows of their own", async () => {
+  rows["primitive:decision"] = { memories: [memory("a"), memory("a", { path: "/repo/.lerim/memory/decisions/a copy.md" })] };
+  const [, decisions] = await view.getChildren();
+  const ids = (await view.getChildren(decisions)).map((node) => itemOf(node).id);
+  expect(new Set(ids).size).toBe(2);
+});
+
 test("what drifted, is missing or inactive looks so and says of what; hostile words stay words", async () => {
   const hostile = "[x](command:evil) <b>hi</b>";
   rows["primitive:decision"] = {

@@ -89,7 +89,7 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
       case "group":
         return groupItem(node.group, nodeKey(node));
       case "memory":
-        return memoryItem(node.memory, `${node.parentKey}|${node.memory.scope}|${node.memory.id}`);
+        return memoryItem(node.memory, `${node.parentKey}|${node.memory.path}`); // two files may have the same id, which the editor refuses
       case "proposal":
         return proposalItem(node.proposal, node.root);
       case "problem":

@@ -86,7 +86,9 @@ export class SessionsView implements vscode.TreeDataProvider<SessionsNode>, vsco
     const loadedBefore = this.#loadedSessions;
     const { sessions } = await this.#loadPage(day, shownSessions.length);
     if (this.#loadedSessions !== loadedBefore) return; // reloaded meanwhile
-    loadedBefore.set(day.day, [...shownSessions, ...sessions]);
+    const shownIds = new Set(shownSessions.map(({ id }) => id));
+    // a session that was found meanwhile moves the others on, and the editor refuses rows with the same id
+    loadedBefore.set(day.day, [...shownSessions, ...sessions.filter(({ id }) => !shownIds.has(id))]);
     this.#changed.fire(day);
   }
 
