@@ -2,8 +2,10 @@ import { beforeEach, expect, test } from "vitest";
 import { connectAgentsToMemory, disconnectAgentsFromMemory } from "../../extension/src/commands/agentmemory";
 import * as protocol from "../../extension/src/protocol";
 import { channelDescription, connectionDescription } from "../../extension/src/text/agentwording";
-import { FakeContext } from "./fakes/sidecar";
-import { answers, differences, shown, Uri, window, workspace } from "./fakes/vscode";
+import { showDifferences } from "../../extension/src/views/shared/differences";
+import { FakeContext, heldBack } from "./fakes/sidecar";
+import { openTab } from "./fakes/tabs";
+import { answers, differences, shown, TabInputTextDiff, Uri, window, workspace } from "./fakes/vscode";
 
 const edits: protocol.AgentEditView[] = [
   { path: "/home/me/.gemini/settings.json", before: "{}", after: '{"mcpServers": {}}', reason: "MCP server of Gemini CLI", hash: "h1" },
@@ -50,6 +52,21 @@ test("the differences are shown, then asked about, then written, and can be undo
   expect(shown.commands.map(({ id }) => id).slice(0, 2)).toEqual(["workbench.action.keepEditor", "vscode.changes"]); // the person's own preview stays
   expect(context.params(protocol.agentUndo)).toEqual([{ undo: "u1" }]);
   expect(shown.messages.map(({ text }) => text)).toContain("Lerim: 2 files changed. Agents read this when they start.");
+});
+
+test("two questions at once leave each other's differences alone", async () => {
+  const [first, second] = [heldBack(), heldBack()];
+  const one = showDifferences(edits.slice(0, 1), () => first.released);
+  const two = showDifferences([{ path: "/home/me/.gemini/settings.json", before: "{}", after: "[]" }], () => second.released);
+  await expect.poll(() => differences()).toEqual([["{}", '{"mcpServers": {}}'], ["{}", "[]"]]);
+  const diffs = shown.commands.map(({ args }) => new TabInputTextDiff(args[0] as Uri, args[1] as Uri));
+  for (const input of diffs) openTab(input.modified, { input });
+  first.release();
+  await one;
+  expect(window.tabGroups.all[0]?.tabs.map(({ input }) => input)).toEqual(diffs.slice(1));
+  second.release();
+  await two;
+  expect(window.tabGroups.all[0]?.tabs).toEqual([]);
 });
 
 test("your own files and the repository's are asked apart, and one refused leaves the other", async () => {

@@ -4,7 +4,7 @@ import { tickStep } from "../editor/walkthroughsteps";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
 import { counted } from "../text/wording";
-import { showDifferences } from "../views/shared/filedifferences";
+import { showDifferences } from "../views/shared/differences";
 import { reportError, showInfo } from "../editor/notifications";
 
 const [undo, keepUpdating, stopUpdating] = ["Undo", "Keep Up to Date", "Stop Updating"] as const;

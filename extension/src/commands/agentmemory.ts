@@ -6,7 +6,7 @@ import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
 import { channelNames, channelPurposes, connectionDescription } from "../text/agentwording";
 import { counted } from "../text/wording";
-import { confirmEdits } from "../views/shared/filedifferences";
+import { confirmEdits } from "../views/shared/differences";
 import { reportError, showError, showInfo } from "../editor/notifications";
 
 type Requester = Pick<Context, "request">;
