@@ -227,6 +227,16 @@ def test_of_processes_that_find_an_old_claim_at_once_one_answers(
     assert not claim()
 
 
+def test_a_session_that_was_given_much_before_it_was_compacted_is_given_no_more_than_its_budget(tmp_path: Path) -> None:
+    own = Session(str(tmp_path), "claude s")
+    for number in range(1_000):
+        own.record([f"20260302-a-memory-with-a-name-of-the-usual-length-{number}"], 600)
+    own.forget()
+    own.record(["20260302-the-last"], 6_000)
+    later = Session(str(tmp_path), "claude s")
+    assert (later.room, later.served) == (0, {"20260302-the-last"})
+
+
 def test_what_was_given_is_recorded_with_its_session_and_counts_as_used_by_an_agent_once(
     program: HookProgram,
 ) -> None:

@@ -15,7 +15,6 @@ CALLS, SESSIONS = "calls", "sessions"
 MAX_AGE_SECONDS = 7 * 86_400
 ANONYMOUS_SECONDS = 10
 """For how long an event without an id of its own counts as the same one."""
-_MAX_STATE_BYTES = 64_000
 _MAX_CLEANED = 2_000
 
 
@@ -118,13 +117,10 @@ def _open_in_folder(path: str, flags: int) -> int:
 
 def _read_lines(path: str) -> list[str]:
     try:
-        handle = os.open(path, os.O_RDONLY)
+        with open(path, "rb") as file:
+            return file.read().decode("utf-8", "replace").splitlines()
     except FileNotFoundError:
         return []
-    try:
-        return os.read(handle, _MAX_STATE_BYTES).decode("utf-8", "replace").splitlines()
-    finally:
-        os.close(handle)
 
 
 def _digest(text: str) -> str:
