@@ -123,6 +123,12 @@ class Document:
     async def labels(self, text: str) -> list[str]:
         return [item.label for item in await self.complete(text)]
 
+    async def hints(self) -> list[tuple[str, int]]:
+        everything = types.Range(types.Position(0, 0), types.Position(len(self.text), 0))
+        params = types.InlayHintParams(self.item, everything)
+        found = await self.editor.client.text_document_inlay_hint_async(params)
+        return [(str(one.label), one.position.line) for one in found or ()]
+
     async def hover(self, text: str) -> str:
         position = self.at(text, 1)
         return await self.editor.hover(self.uri, position.line, position.character) or ""
@@ -201,7 +207,7 @@ async def test_every_key_of_a_memory_file_is_explained() -> None:
     assert set(KEY_HELP) == {*record.HEADER_KEYS, *inner}
 
 
-async def test_a_hover_on_an_empty_quote_shows_the_quote_and_where_it_is_kept(editor: Editor) -> None:
+async def test_an_empty_quote_says_where_the_quote_is_kept_and_its_hover_shows_it(editor: Editor) -> None:
     path = memory(editor)
     home = Home(editor.home / ".lerim")
     project = locate_project(editor.repo, home)
@@ -216,7 +222,9 @@ async def test_a_hover_on_an_empty_quote_shows_the_quote_and_where_it_is_kept(ed
         path.write_text(kept.text)
         hover = await kept.hover('quote: ""')
         assert "keep load small please" in hover and f"{RECORD.id}".replace("-", r"\-") in hover
+        assert await kept.hints() == [("kept on this machine", kept.text[: kept.text.index('""') + 2].count("\n"))]
         file.unlink()
+        assert [label for label, _ in await kept.hints()] == ["kept on another machine"]
         assert (await kept.hover('quote: ""')).endswith("It is not on this machine.")
     path.write_text(whole)
     quotes.folder.rmdir()

@@ -1,4 +1,4 @@
-"""Memory files as a language: completion, hovers, definitions, references, renames, links, symbols and folding."""
+"""Memory files as a language: completion, hovers, definitions, references, renames, links, symbols, folding and hints."""
 
 import lazy_loader
 

@@ -1,12 +1,16 @@
-"""Hovers on the keys of a memory file's frontmatter: what each is for, and a quote that is kept outside the file."""
+"""Hovers on the keys of a memory file's frontmatter, which say what each is for, and the quotes that are kept outside
+the file: a hint behind each empty one says where, its hover shows it."""
 
 from __future__ import annotations
+
+from lsprotocol import types
 
 from lerim.errors import LerimError
 from lerim.lsp.boundary import escape_block, escape_line
 from lerim.lsp.features.language.completion import find_key
-from lerim.lsp.features.language.memory_texts import MemoryText
+from lerim.lsp.features.language.memory_texts import MemoryText, find_memory_text
 from lerim.lsp.protocol import redact_text
+from lerim.lsp.window import Sidecar
 from lerim.memory import Span, Value
 
 KEY_HELP = {
@@ -47,18 +51,33 @@ def describe_key(text: MemoryText, line: int, character: int, *, trusted: bool) 
     return f"{KEY_HELP[key]}{kept}", span
 
 
+async def list_quote_hints(sidecar: Sidecar, params: types.InlayHintParams) -> list[types.InlayHint] | None:
+    """A hint behind each empty quote of a memory file that says where the quote is kept."""
+    text = await find_memory_text(sidecar, params.text_document.uri)
+    if text is None or all(value.text for value in text.document.values("evidence.quote")):
+        return None
+    return await sidecar.run_in_thread(_make_hints, text, sidecar.options.trusted)
+
+
+def _make_hints(text: MemoryText, trusted: bool) -> list[types.InlayHint]:
+    kept = _load_kept_quotes(text) if trusted else {}
+    hints = []
+    for value in text.document.values("evidence.quote"):
+        if not value.text:
+            place = "outside this file" if not trusted else f"on {'this' if kept.get(value) else 'another'} machine"
+            end = text.range(value.span).end
+            after = types.Position(end.line, end.character + 1)  # behind the quotation mark
+            hints.append(types.InlayHint(after, f"kept {place}", padding_left=True))
+    return hints
+
+
 def _find_kept_quote(text: MemoryText, line: int) -> str:
     """Where the quote of an entry without one is kept, and the quote; "" if the file has it."""
-    quotes = text.document.values("evidence.quote")
-    number = next((at for at, value in enumerate(quotes) if value.span.start_line == line), None)
-    if number is None or quotes[number].text:
+    empty = (value for value in text.document.values("evidence.quote") if not value.text)
+    value = next((value for value in empty if value.span.start_line == line), None)
+    if value is None:
         return ""
-    try:
-        evidence = text.store.load(text.path)[0].record.evidence
-    except LerimError:
-        return ""
-    turn = _turn_of(text, quotes, number)
-    quote = next((one.quote for one in evidence if one.turn == turn and one.quote), "")
+    quote = _load_kept_quotes(text).get(value, "")
     if not quote:
         return "\n\nIt is not on this machine."
     said = escape_block(redact_text(quote))
@@ -66,7 +85,15 @@ def _find_kept_quote(text: MemoryText, line: int) -> str:
     return f"\n\n{said}\n\nThis quote is kept in {place}."
 
 
-def _turn_of(text: MemoryText, quotes: tuple[Value, ...], number: int) -> str:
-    """The turn of an entry of `evidence`, which stands before or after its quote."""
-    turns = text.document.values("evidence.turn")
-    return turns[number].text if len(turns) == len(quotes) else ""
+def _load_kept_quotes(text: MemoryText) -> dict[Value, str]:
+    """The quotes that are kept on this machine, by the empty value of the file that each belongs to (blocking)."""
+    quotes, turns = text.document.values("evidence.quote"), text.document.values("evidence.turn")
+    if len(quotes) != len(turns):
+        return {}
+    try:
+        evidence = text.store.load(text.path)[0].record.evidence
+    except LerimError:
+        return {}
+    by_turn = {one.turn: one.quote for one in reversed(evidence) if one.quote}
+    pairs = zip(quotes, turns, strict=True)
+    return {value: by_turn[turn.text] for value, turn in pairs if not value.text and turn.text in by_turn}

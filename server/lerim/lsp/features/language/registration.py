@@ -67,6 +67,7 @@ LANGUAGE_FEATURES = (
         "checking",
     ),
     LanguageFeature(types.TEXT_DOCUMENT_FOLDING_RANGE, "folding_range", "symbols", "list_folding_ranges"),
+    LanguageFeature(types.TEXT_DOCUMENT_INLAY_HINT, "inlay_hint", "key_hovers", "list_quote_hints"),
 )
 
 
