@@ -1,4 +1,4 @@
-"""Memory files as a language: completion, hovers, definitions, references, renames, links, symbols, folding and hints."""
+"""Memory files as a language: completion, hovers, hints, definitions, references, renames, links, symbols, folding."""
 
 import lazy_loader
 
