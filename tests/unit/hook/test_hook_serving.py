@@ -229,7 +229,7 @@ def test_of_processes_that_find_an_old_claim_at_once_one_answers(
 
 def test_a_session_that_was_given_much_before_it_was_compacted_is_given_no_more_than_its_budget(tmp_path: Path) -> None:
     own = Session(str(tmp_path), "claude s")
-    for number in range(1_000):
+    for number in range(1_500):
         own.record([f"20260302-a-memory-with-a-name-of-the-usual-length-{number}"], 600)
     own.forget()
     own.record(["20260302-the-last"], 6_000)
