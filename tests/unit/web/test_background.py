@@ -159,6 +159,8 @@ def test_the_compose_file_is_one_json_object_for_programs(desk: Desk, isolated: 
     assert path.read_text(encoding="utf-8") == written["text"]
     assert written["start"].startswith("docker compose -f ")
     assert answer("up", "--foreground", code=2)["error"]["code"] == "usage"
+    refused = answer("up", "--docker", "--host", "0.0.0.0", "--yes", code=2)["error"]
+    assert refused["message"] == "The server in the container is reached from this machine only."
 
 
 def test_the_compose_file_mounts_the_agents_stores_read_only(tmp_path: Path) -> None:
