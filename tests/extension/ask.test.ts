@@ -91,6 +91,11 @@ test("a failure is told in the panel", async () => {
   const panel = await open();
   panel.send({ type: "ask", question: "What?", all: false });
   await expect.poll(() => states(panel).at(-1)).toMatchObject({ state: "failed", note: "The catalog is locked." });
+  context.answer(protocol.ask, () => {
+    throw Object.assign(new Error("Pending response rejected since connection got disposed"), { code: -32097 }); // the sidecar died
+  });
+  panel.send({ type: "ask", question: "What?", all: false });
+  await expect.poll(() => states(panel).at(-1)).toMatchObject({ state: "failed", note: "Lerim's background process ended before it answered. Try again." });
 });
 
 test("in Restricted Mode nothing is asked", async () => {

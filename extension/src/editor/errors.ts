@@ -7,7 +7,11 @@ export class NotRunning extends Error {
   }
 }
 
+/** The codes of JSON-RPC errors for a request whose connection was closed, and for one to a connection that is. */
+const connectionCodes: readonly unknown[] = [-32097, -32096];
+
 /** The message of whatever was thrown. */
 export function errorText(error: unknown): string {
+  if (error instanceof Error && "code" in error && connectionCodes.includes(error.code)) return "Lerim's background process ended before it answered. Try again.";
   return error instanceof Error ? error.message : String(error);
 }
