@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from "vitest";
 import * as vscode from "vscode";
 import { registerMcpServer } from "../../extension/src/chat/mcpserver";
-import { FakeContext } from "./fakes/sidecar";
-import { lm, workspace } from "./fakes/vscode";
+import { FakeContext, heldBack } from "./fakes/sidecar";
+import { act, lm, workspace } from "./fakes/vscode";
 
 interface Registered {
   readonly name: string;
@@ -46,6 +46,17 @@ test("Cursor is told of the server where it is offered, and no longer when the e
   registerMcpServer(context());
   await expect.poll(() => unregistered).toHaveLength(2);
   expect(registered).toHaveLength(1);
+});
+
+test("Cursor is told in the order of what changed", async () => {
+  const told: string[] = [];
+  Object.assign(vscode, { cursor: { mcp: { registerServer: () => told.push("registered"), unregisterServer: () => told.push("unregistered") } } });
+  const { released, release } = heldBack();
+  registerMcpServer(Object.assign(context(), { interpreter: () => released.then(() => "/env/bin/python") }));
+  offered = false; // while the interpreter is looked for
+  act.folders("/repo");
+  release();
+  await expect.poll(() => told).toEqual(["registered", "unregistered"]);
 });
 
 test("an editor whose function for MCP servers throws, as VS Code 1.100 does, is left alone", () => {

@@ -4,6 +4,7 @@ import { currentRoot } from "../editor/roots";
 import { readSettings } from "../editor/settings";
 import type { Context } from "../sidecar/context";
 import { mcpCommand, mcpEnvironment } from "../sidecar/environment";
+import { RestartQueue } from "../sidecar/restart";
 
 /** VS Code's API for MCP servers, since 1.101. Its types are newer than the oldest editor that Lerim runs in; 1.100 has the function, which throws. */
 interface McpApi {
@@ -60,14 +61,14 @@ export function registerMcpServer(context: Pick<Context, "output" | "interpreter
     context.output.info(`This editor takes no MCP servers from extensions: ${String(error)}`);
   }
 
-  const tellCursor = async (): Promise<void> => {
+  const cursorUpdates = new RestartQueue(async () => {
     const server = await findServer();
     if (server === undefined) cursor?.mcp?.unregisterServer?.("lerim");
     else cursor?.mcp?.registerServer?.({ name: "lerim", server: { command: server.command, args: server.args, env: server.env } });
-  };
+  });
   const update = (): void => {
     changed.fire();
-    if (cursor !== undefined) void tellCursor().catch((error: unknown) => context.output.warn(`Cursor did not take the MCP server: ${String(error)}`));
+    if (cursor !== undefined) void cursorUpdates.request().catch((error: unknown) => context.output.warn(`Cursor did not take the MCP server: ${String(error)}`));
   };
   subscriptions.push(
     vscode.workspace.onDidChangeConfiguration((event) => {
