@@ -1,6 +1,6 @@
 // Gives memories to agents, or takes that back: what each file would get is shown before anything is written.
 import { tickStep } from "../editor/walkthroughsteps";
-import { chooseRoot, rootFolders } from "../editor/roots";
+import { chooseRootIfAny } from "../editor/roots";
 import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
@@ -50,11 +50,6 @@ export async function disconnectAgentsFromMemory(context: Requester, agent: stri
   }
   const chosen = await chooseAgents(connected, agent, { title: disconnectTitle, placeHolder: "Choose the agents that get no memories any more" }, () => false);
   if (chosen !== undefined) await changeFiles(context, root, { action: "remove", agents: chosen, channels: [] }, onChanged);
-}
-
-/** The root whose files may be changed, null in a window without a folder; undefined if the person chose none of several. */
-async function chooseRootIfAny(): Promise<string | null | undefined> {
-  return rootFolders().length === 0 ? null : (await chooseRoot())?.uri.toString();
 }
 
 async function chooseAgents(

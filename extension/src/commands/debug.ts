@@ -4,11 +4,10 @@ import * as protocol from "../protocol";
 
 /** Lerim: Show Debug Information. Opens a document for bug reports with paths and counts, but no text of a memory. */
 export async function showDebugInformation(context: Context): Promise<void> {
-  const { packageJSON } = context.extension.extension as { packageJSON: { version?: string } };
   const lines = [
     "# Lerim: Debug Information",
     "",
-    `- Extension: ${packageJSON.version ?? "unknown"} at ${context.extension.extensionPath}`,
+    `- Extension: ${context.version} at ${context.extension.extensionPath}`,
     `- Editor: ${vscode.env.appName} ${vscode.version} (${process.platform} ${process.arch}, Node ${process.versions.node})`,
     `- Remote: ${vscode.env.remoteName ?? "no"} · trusted: ${vscode.workspace.isTrusted}`,
     `- Python environment: ${await context.interpreter()}`,

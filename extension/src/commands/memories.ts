@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
 import { BootstrapError } from "../sidecar/setupfailure";
 import * as protocol from "../protocol";
-import { chooseRoot, rootFolders } from "../editor/roots";
+import { chooseRootIfAny } from "../editor/roots";
 import { searchList } from "./searchlist";
 import { previewOptions, tickStep } from "../editor/walkthroughsteps";
 import { iconOf, memoryDetail, titleDetail } from "../text/wording";
@@ -28,7 +28,7 @@ const searchPlaceholder = `Search memories by words, symbols or paths, and with 
  * who asks for one (`byMeaning`) is told at once what it needs, if it is not installed.
  */
 export async function searchMemories(context: Pick<Context, "request" | "searchesByMeaning" | "installMeaning">, typed = "", byMeaning = false): Promise<void> {
-  const root = await rootOrNull();
+  const root = await chooseRootIfAny();
   if (root === undefined) return;
   const turnOn = async (query: string): Promise<void> => {
     if (await turnOnSearchByMeaning(context)) await search(query);
@@ -51,7 +51,7 @@ export const activeMemories: EligibleMemories = { filter: "", noun: "memory", no
 
 /** Lets the person search for a memory and choose it; undefined if they chose none, or if there are none, which is said. */
 export async function pickMemory(context: Pick<Context, "request">, { filter, noun, none }: EligibleMemories): Promise<protocol.MemoryView | undefined> {
-  const root = await rootOrNull();
+  const root = await chooseRootIfAny();
   if (root === undefined) return undefined;
   const { memories } = await context.request(protocol.memorySearch, { root, query: filter, limit: 1, meaning: false });
   if (memories.length === 0) {
@@ -139,7 +139,7 @@ export async function openMemory(context: Pick<Context, "request">, handle: stri
     await openFile(await context.request(protocol.memoryShow, { id: handle }), null);
     return;
   }
-  const root = await rootOrNull();
+  const root = await chooseRootIfAny();
   if (root === undefined) return;
   await pickAndOpen((await loadAllTitles(context, root)).map(titleItem), root, "Open a memory");
 }
@@ -180,9 +180,4 @@ export async function openFile(memory: { readonly path: string }, root: string |
 export function fileUri(path: string, root: string | null): vscode.Uri {
   const absolute = path.startsWith("/") || path.startsWith("\\\\") || /^[A-Za-z]:[\\/]/.test(path);
   return absolute || root === null ? vscode.Uri.file(path) : vscode.Uri.joinPath(vscode.Uri.parse(root), path);
-}
-
-/** The root to search; null (global memories only) if no folder is open, undefined if the person chose none. */
-async function rootOrNull(): Promise<string | null | undefined> {
-  return rootFolders().length === 0 ? null : (await chooseRoot())?.uri.toString();
 }

@@ -7,20 +7,23 @@ export function rootFolders(): vscode.WorkspaceFolder[] {
   return (vscode.workspace.workspaceFolders ?? []).filter((folder) => folder.uri.scheme === "file");
 }
 
-/** The root of the active editor, else the first one: for what runs without a person to ask. */
-export function currentRoot(): vscode.WorkspaceFolder | undefined {
-  const folders = rootFolders();
+/** The root of the active editor, if it has one. */
+function activeRoot(): vscode.WorkspaceFolder | undefined {
   const document = vscode.window.activeTextEditor?.document;
   const owner = document === undefined ? undefined : vscode.workspace.getWorkspaceFolder(document.uri);
-  return folders.find((folder) => folder.uri.toString() === owner?.uri.toString()) ?? folders[0];
+  return rootFolders().find((folder) => folder.uri.toString() === owner?.uri.toString());
+}
+
+/** The root of the active editor, else the first one: for what runs without a person to ask. */
+export function currentRoot(): vscode.WorkspaceFolder | undefined {
+  return activeRoot() ?? rootFolders()[0];
 }
 
 /** The root a command acts on: the active editor's, or the only one, or one the person picks; undefined if there is none. */
 export async function chooseRoot(): Promise<vscode.WorkspaceFolder | undefined> {
   const folders = rootFolders();
-  const document = vscode.window.activeTextEditor?.document;
-  const owner = document === undefined ? undefined : vscode.workspace.getWorkspaceFolder(document.uri);
-  if (owner !== undefined && folders.some((folder) => folder.uri.toString() === owner.uri.toString())) return owner;
+  const active = activeRoot();
+  if (active !== undefined) return active;
   if (folders.length === 1) return folders[0];
   if (folders.length === 0) {
     void vscode.window.showInformationMessage("Lerim works on a repository. Open a folder first.");
@@ -31,6 +34,11 @@ export async function chooseRoot(): Promise<vscode.WorkspaceFolder | undefined> 
     { placeHolder: "Choose a folder" },
   );
   return picked?.folder;
+}
+
+/** The URI of the root a command acts on; null if no folder is open, undefined if the person chose none of several. */
+export async function chooseRootIfAny(): Promise<string | null | undefined> {
+  return rootFolders().length === 0 ? null : (await chooseRoot())?.uri.toString();
 }
 
 /** The innermost repository that contains a folder; undefined if there is none. */

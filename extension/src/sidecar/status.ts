@@ -61,15 +61,9 @@ export function statusDisplay(state: StatusState, pending: number, syncing: stri
 }
 
 /** The number of candidates that wait in a folder, and its project. All folders of a project have the same candidates. */
-export interface PendingCandidates {
+interface PendingCandidates {
   readonly project: string;
   readonly pending: number;
-}
-
-/** The number of candidates in the open folders. Each project counts once, with its latest number. */
-export function totalPending(pendingByRoot: ReadonlyMap<string, PendingCandidates>, openRoots: readonly string[]): number {
-  const projects = new Map([...pendingByRoot].filter(([root]) => openRoots.includes(root)).map(([, { project, pending }]) => [project, pending]));
-  return [...projects.values()].reduce((sum, pending) => sum + pending, 0);
 }
 
 const syncedKey = "synced";
@@ -118,11 +112,11 @@ export class Status implements vscode.Disposable {
     this.#render();
   }
 
+  /** The number of candidates in the open folders. Each project counts once, with its latest number. */
   get pending(): number {
-    return totalPending(
-      this.#pendingByRoot,
-      rootFolders().map(({ uri }) => uri.toString()),
-    );
+    const openRoots = rootFolders().map(({ uri }) => uri.toString());
+    const projects = new Map([...this.#pendingByRoot].filter(([root]) => openRoots.includes(root)).map(([, { project, pending }]) => [project, pending]));
+    return [...projects.values()].reduce((sum, pending) => sum + pending, 0);
   }
 
   /** Sets the number of candidates of a root. `project` defaults to the last one known, or the root itself. */

@@ -6,7 +6,6 @@ import * as protocol from "../../protocol";
 import { isToken } from "../../editor/arguments";
 import { isOutsideRepositories, rootFolders } from "../../editor/roots";
 import { counted, iconOf, kindOf, plainText } from "../../text/wording";
-import { totalPending, type PendingCandidates } from "../../sidecar/status";
 import { Refresher } from "../shared/refresher";
 import { loadRows, moreItem, treeItem } from "../shared/tree";
 
@@ -39,13 +38,18 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
   /** The rows loaded so far for each node, by its key. */
   #loadedRows = new Map<string, LoadedRows>();
   #grouping: protocol.MemoryGrouping;
-  readonly #pendingByRoot = new Map<string, PendingCandidates>();
 
-  constructor(private readonly context: Pick<Context, "request" | "isRunning" | "settings" | "output" | "extension" | "onSyncProgress" | "onCandidatesChanged" | "onRunningChanged" | "on">) {
+  constructor(private readonly context: Pick<Context, "request" | "isRunning" | "settings" | "output" | "status" | "extension" | "onSyncProgress" | "onCandidatesChanged" | "onRunningChanged" | "on">) {
     const savedGrouping = context.extension.workspaceState.get(groupingKey);
     this.#grouping = groupings.find((order) => order === savedGrouping) ?? "primitive";
     this.#view = vscode.window.createTreeView(viewId, { treeDataProvider: this, showCollapseAll: true });
-    this.#subscriptions = [this.#changed, this.#view, new Refresher(context, () => this.refresh(), (requestRefresh) => context.on(protocol.memoriesChanged, requestRefresh)), context.onCandidatesChanged((candidates) => this.#setPending(candidates)), vscode.workspace.onDidChangeWorkspaceFolders(() => this.#showPending())];
+    this.#subscriptions = [
+      this.#changed,
+      this.#view,
+      new Refresher(context, () => this.refresh(), (requestRefresh) => context.on(protocol.memoriesChanged, requestRefresh)),
+      context.onCandidatesChanged(() => this.#showPending()),
+      vscode.workspace.onDidChangeWorkspaceFolders(() => this.#showPending()),
+    ];
     this.#showGrouping();
   }
 
@@ -151,15 +155,9 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
     return { rows, total };
   }
 
-  #setPending({ root, project, pending }: PendingCandidates & { readonly root: string }): void {
-    this.#pendingByRoot.delete(root); // keeps the latest entry last
-    this.#pendingByRoot.set(root, { project, pending });
-    this.#showPending();
-  }
-
   /** The view's badge: how many candidates wait. */
   #showPending(): void {
-    const value = totalPending(this.#pendingByRoot, rootFolders().map(({ uri }) => uri.toString()));
+    const value = this.context.status.pending;
     this.#view.badge = value === 0 ? undefined : { value, tooltip: `${counted(value, "candidate")} to review` };
   }
 
@@ -169,11 +167,6 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
   }
 }
 
-/** The handle of a memory's row; undefined for anything else. */
-export function memoryHandleOf(node: unknown): string | undefined {
-  return isNode(node) && node.kind === "memory" ? node.memory.handle : undefined;
-}
-
 /**
  * The handle given to a command by a link or a row; undefined if the command was called from the palette, which gives no arguments. Throws for anything else:
  * VS Code gives undefined for a row that the list no longer has, and the command must not act on another memory then.
@@ -181,7 +174,7 @@ export function memoryHandleOf(node: unknown): string | undefined {
 export function parseHandle(args: readonly unknown[]): string | undefined {
   if (args.length === 0) return undefined;
   const [target] = args;
-  const handle = memoryHandleOf(target) ?? target;
+  const handle = isNode(target) && target.kind === "memory" ? target.memory.handle : target;
   if (isToken(handle)) return handle;
   throw new Error(handle === undefined ? "The list has just changed. Try again on its row." : "This link is broken.");
 }
