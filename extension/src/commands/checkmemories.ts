@@ -1,4 +1,5 @@
 import * as vscode from "vscode";
+import { withCancelButton } from "../editor/progress";
 import { chooseRoot } from "../editor/roots";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
@@ -9,15 +10,7 @@ import { showInfo, showWarning } from "../editor/notifications";
 export async function checkMemories(context: Pick<Context, "request">): Promise<void> {
   const folder = await chooseRoot();
   if (folder === undefined) return;
-  const options = { location: vscode.ProgressLocation.Notification, title: `Checking the memories of ${folder.name}`, cancellable: true };
-  const result = await vscode.window.withProgress(options, async (_progress, token) => {
-    try {
-      return await context.request(protocol.check, { root: folder.uri.toString() }, token);
-    } catch (error) {
-      if (token.isCancellationRequested) return undefined;
-      throw error;
-    }
-  });
+  const result = await withCancelButton(`Checking the memories of ${folder.name}`, (token) => context.request(protocol.check, { root: folder.uri.toString() }, token));
   if (result === undefined) return;
   const choices = result.errors + result.warnings + result.others > 0 ? ["Show Problems"] : [];
   const show = result.errors > 0 ? showWarning : showInfo;

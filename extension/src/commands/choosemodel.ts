@@ -3,6 +3,7 @@ import type { Context } from "../sidecar/context";
 import { sessionTrialText, modelTestText } from "../text/modelwording";
 import { openSetting } from "../editor/opensetting";
 import * as protocol from "../protocol";
+import { withCancelButton } from "../editor/progress";
 import { chooseRoot } from "../editor/roots";
 import { showError, showInfo } from "../editor/notifications";
 
@@ -186,7 +187,7 @@ async function tryOnSession(context: ModelContext, option: Option): Promise<void
   const root = await chooseRoot();
   if (root === undefined) return testModel(context, option, false);
   const trial = await withCancelButton(`Lerim: ${option.name || option.model || "the model"} is reading one session`, (token) => context.request(protocol.modelTry, { root: root.uri.toString() }, token));
-  if (trial === undefined) return;
+  if (trial === undefined) return void showInfo("The test was cancelled. The model is still chosen.");
   if (trial.code === "not-found" && option.kind === "agent") return testModel(context, option, false);
   if (!trial.ok) {
     if ((await showError(trial.message, "Choose Another")) !== undefined) await chooseModel(context);
@@ -205,7 +206,7 @@ async function testModel(context: ModelContext, option: Option, billed: boolean)
     if ((await showInfo(text, "Test Model", "Not Now")) !== "Test Model") return;
   }
   const trial = await withCancelButton("Lerim: Testing the model", (token) => context.request(protocol.modelTest, {}, token));
-  if (trial === undefined) return;
+  if (trial === undefined) return void showInfo("The test was cancelled. The model is still chosen.");
   if (trial.ok) {
     const choice = await showInfo(modelTestText(trial), "Try on One Session", "Sync");
     if (choice === "Try on One Session") return tryOnSession(context, option);
@@ -219,19 +220,6 @@ async function testModel(context: ModelContext, option: Option, billed: boolean)
   if (choice !== "Set API Key Again" || !(await askKey(context, option))) return;
   await context.applyKeyChanges();
   await testModel(context, option, false); // the person has already been told the cost
-}
-
-/** Shows a notification with Cancel while `ask` runs; undefined if the person cancelled. */
-async function withCancelButton<T>(title: string, ask: (token: vscode.CancellationToken) => Promise<T>): Promise<T | undefined> {
-  return vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: true }, async (_progress, token) => {
-    try {
-      return await ask(token);
-    } catch (error) {
-      if (!token.isCancellationRequested) throw error;
-      void showInfo("The test was cancelled. The model is still chosen.");
-      return undefined;
-    }
-  });
 }
 
 /** Why a text cannot be the address of a model service; undefined if it can. The sidecar checks it again. */

@@ -1,7 +1,8 @@
-import * as vscode from "vscode";
+import type * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
 import { maintainReportText } from "../text/memorywording";
 import * as protocol from "../protocol";
+import { withCancelButton } from "../editor/progress";
 import { chooseRoot } from "../editor/roots";
 import { showInfo } from "../editor/notifications";
 
@@ -10,16 +11,12 @@ export async function maintainRoot(context: Pick<Context, "request" | "on" | "ou
   const folder = await chooseRoot();
   if (folder === undefined) return;
   const root = folder.uri.toString();
-  const options = { location: vscode.ProgressLocation.Notification, title: `Maintaining the memories of ${folder.name}`, cancellable: true };
-  const report = await vscode.window.withProgress(options, async (progress, token) => {
+  const report = await withCancelButton(`Maintaining the memories of ${folder.name}`, async (token, progress) => {
     const subscription = context.on(protocol.maintainProgress, (event) => {
       if (event.root === root) progress.report({ message: maintainProgressText(event) });
     });
     try {
       return await context.request(protocol.maintain, { root }, token);
-    } catch (error) {
-      if (token.isCancellationRequested) return undefined;
-      throw error;
     } finally {
       subscription.dispose();
     }

@@ -3,6 +3,7 @@ import type { Context } from "../sidecar/context";
 import { type Action, consentText, modelText } from "../text/modelwording";
 import { openSetting } from "../editor/opensetting";
 import * as protocol from "../protocol";
+import { withCancelButton } from "../editor/progress";
 import { chooseRoot } from "../editor/roots";
 import { counted, progressText, syncReportText } from "../text/wording";
 import { findOtherFolders, useFolder } from "./othersessions";
@@ -25,11 +26,11 @@ export async function syncRoot(context: SyncContext, root: string | undefined): 
   if (report !== undefined) await showReport(context, chosen, report);
 }
 
-function syncWithProgress(context: SyncContext, root: string): Thenable<protocol.SyncReport | undefined> {
-  return vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: "Lerim: Sync", cancellable: true },
-    (progress, token) => runSync(context, root, progress, token),
-  );
+/** Runs a sync with progress. Returns its report; undefined if the person cancelled and there is none. */
+async function syncWithProgress(context: SyncContext, root: string): Promise<protocol.SyncReport | undefined> {
+  const report = await withCancelButton("Lerim: Sync", (token, progress) => runSync(context, root, progress, token));
+  if (report === undefined) void showInfo("Sync cancelled. Everything found so far is kept, and the next sync continues from there.");
+  return report;
 }
 
 /** Asks for consent to pay for the model that sessions wait for; whether it was given. Only a sync the person started asks. */
@@ -41,13 +42,12 @@ async function askConsent(context: SyncContext, { waits }: protocol.SyncReport):
   return true;
 }
 
-/** Runs a sync with progress. Returns its report; undefined if the person cancelled and there is none. */
 async function runSync(
   context: SyncContext,
   root: string,
   progress: vscode.Progress<{ message?: string; increment?: number }>,
   token: vscode.CancellationToken,
-): Promise<protocol.SyncReport | undefined> {
+): Promise<protocol.SyncReport> {
   let reportedShare = 0;
   const subscription = context.onSyncProgress((event) => {
     if (event.root !== root) return;
@@ -58,12 +58,6 @@ async function runSync(
   context.status.setSyncing(root, "starting");
   try {
     return await context.request(protocol.sync, { root }, token);
-  } catch (error) {
-    if (token.isCancellationRequested) {
-      void showInfo("Sync cancelled. Everything found so far is kept, and the next sync continues from there.");
-      return undefined;
-    }
-    throw error;
   } finally {
     subscription.dispose();
     context.status.setSyncing(root, "");
