@@ -1,4 +1,5 @@
 import { errorText } from "../../editor/errors";
+import { showError } from "../../editor/notifications";
 import { randomUUID } from "node:crypto";
 import * as vscode from "vscode";
 import type { Context } from "../../sidecar/context";
@@ -8,7 +9,7 @@ import { chooseRoot, rootFolders } from "../../editor/roots";
 import type { TurnOpener } from "../../commands/turns";
 import { type AnswerState, type FromAsk, noAnswer, parseFromAsk, type ToAsk } from "./messages";
 import { showPage } from "../shared/html";
-import { showError } from "../../editor/notifications";
+import { makeReporter, receiveMessages } from "../shared/receive";
 
 const viewType = "lerim.ask";
 
@@ -66,7 +67,8 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
 
   #attachPanel(panel: vscode.WebviewPanel): void {
     this.#panel = panel;
-    panel.webview.onDidReceiveMessage((message: unknown) => this.#receive(message));
+    const { output } = this.context;
+    receiveMessages(panel, output, parseFromAsk, (message) => this.#handle(message), makeReporter(output, showError));
     panel.onDidDispose(() => {
       this.#panel = undefined;
       this.#forgetAnswer();
@@ -80,19 +82,6 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
 
   #sendState(): void {
     this.#post({ type: "state", state: this.#state, restricted: !vscode.workspace.isTrusted });
-  }
-
-  #receive(value: unknown): void {
-    const message = parseFromAsk(value);
-    if (message === undefined) {
-      this.context.output.warn("The Ask panel sent a message that was not understood.");
-      return;
-    }
-    this.#handle(message).catch((error: unknown) => {
-      const text = errorText(error);
-      this.context.output.error(text);
-      void showError(text);
-    });
   }
 
   async #handle(message: FromAsk): Promise<void> {

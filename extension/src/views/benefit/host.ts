@@ -1,12 +1,13 @@
 import * as vscode from "vscode";
 import { openMemory } from "../../commands/memories";
 import { errorText } from "../../editor/errors";
+import { showError } from "../../editor/notifications";
 import { chooseRoot } from "../../editor/roots";
 import * as protocol from "../../protocol";
 import type { Context } from "../../sidecar/context";
 import { showPage } from "../shared/html";
+import { makeReporter, receiveMessages } from "../shared/receive";
 import { type BenefitState, type FromBenefit, parseFromBenefit } from "./messages";
-import { showError } from "../../editor/notifications";
 
 const viewType = "lerim.benefit";
 
@@ -35,7 +36,8 @@ export class BenefitPanel implements vscode.Disposable {
 
   #attachPanel(panel: vscode.WebviewPanel): void {
     this.#panel = panel;
-    panel.webview.onDidReceiveMessage((message: unknown) => this.#receive(message));
+    const { output } = this.context;
+    receiveMessages(panel, output, parseFromBenefit, (message) => this.#handle(message), makeReporter(output, showError));
     panel.onDidDispose(() => {
       this.#panel = undefined;
       this.#running?.cancel();
@@ -45,19 +47,6 @@ export class BenefitPanel implements vscode.Disposable {
 
   #sendState(): void {
     void this.#panel?.webview.postMessage({ type: "state", state: this.#state });
-  }
-
-  #receive(value: unknown): void {
-    const message = parseFromBenefit(value);
-    if (message === undefined) {
-      this.context.output.warn("The Benefit panel sent a message that was not understood.");
-      return;
-    }
-    this.#handle(message).catch((error: unknown) => {
-      const text = errorText(error);
-      this.context.output.error(text);
-      void showError(text);
-    });
   }
 
   async #handle(message: FromBenefit): Promise<void> {

@@ -3,10 +3,10 @@ import { addMemoryFromWords } from "../../commands/addmemory";
 import { resumeSession } from "../../commands/resume";
 import { isToken } from "../../editor/arguments";
 import type { Context } from "../../sidecar/context";
-import { errorText, NotRunning } from "../../editor/errors";
 import * as protocol from "../../protocol";
 import { showPage } from "../shared/html";
 import { agentIcon } from "../shared/icons";
+import { makeReporter, receiveMessages } from "../shared/receive";
 import { Edits } from "./edits";
 import { openSessionFile } from "./sessionfiles";
 import { type FromTranscript, parseFromTranscript, type ToTranscript } from "./messages";
@@ -72,6 +72,7 @@ class Transcript {
   #webviewReady = false;
   #isClosed = false;
   #outline: protocol.OutlineView | undefined;
+  readonly #report: (error: unknown) => void;
 
   constructor(
     private readonly context: TranscriptContext,
@@ -81,7 +82,8 @@ class Transcript {
     turn: string,
   ) {
     this.#turnToShow = turn;
-    panel.webview.onDidReceiveMessage((message: unknown) => this.#receive(message));
+    this.#report = makeReporter(context.output, (message) => this.#post({ type: "failed", message }));
+    receiveMessages(panel, context.output, parseFromTranscript, (message) => this.#handle(message), this.#report);
     panel.onDidDispose(() => (this.#isClosed = true));
     panel.onDidChangeViewState(() => {
       if (!panel.visible) this.#webviewReady = false; // its page is gone, and sends "ready" when it is shown again
@@ -92,7 +94,7 @@ class Transcript {
   /** Sends the session's outline; the webview requests the turns it needs. */
   refresh(): void {
     if (!this.#webviewReady) return; // it will send "ready"
-    this.#reportErrors(this.#sendOutline());
+    this.#sendOutline().catch(this.#report);
   }
 
   async showTurn(turn: string): Promise<void> {
@@ -117,15 +119,6 @@ class Transcript {
     const icon = agentIcon(this.context.extension.extensionUri, platform);
     if ("light" in icon) this.panel.iconPath = icon;
     this.#post({ type: "session", outline });
-  }
-
-  #receive(value: unknown): void {
-    const message = parseFromTranscript(value);
-    if (message === undefined) {
-      this.context.output.warn("The transcript viewer sent a message that was not understood.");
-      return;
-    }
-    this.#reportErrors(this.#handle(message));
   }
 
   async #handle(message: FromTranscript): Promise<void> {
@@ -175,14 +168,6 @@ class Transcript {
       this.context.request(protocol.sessionEdits, { id: this.id, turn, call }, token),
     );
     await this.edits.show(edits, this.#outline?.session.agent ?? "the agent");
-  }
-
-  #reportErrors(work: Promise<void>): void {
-    work.catch((error: unknown) => {
-      const message = errorText(error);
-      if (!(error instanceof NotRunning)) this.context.output.error(message);
-      this.#post({ type: "failed", message });
-    });
   }
 
   #post(message: ToTranscript): void {
