@@ -199,6 +199,8 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     await screen.shot("search");
     await input.fill("integer cents");
     await until("the match is listed first", async () => /integer cents/.test(await screen.page.locator(".quick-input-list .monaco-list-row").first().innerText()));
+    await until("the match is marked", async () => (await screen.page.locator(".quick-input-list .monaco-list-row .highlight").first().innerText()) === "integer cents");
+    await screen.shot("marked");
     await screen.page.keyboard.press("Enter");
     await until("the session is shown", async () => (await screen.page.locator(".tab.active").innerText()).includes("add up the prices"));
     await target(/integer cents/);
