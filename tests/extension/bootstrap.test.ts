@@ -6,6 +6,8 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ensureEnvironment, environmentFolder, isHealthy, isReady, markInUse, type EnvironmentPaths, pruneEnvironments, repairEnvironment, type Tools } from "../../extension/src/sidecar/bootstrap";
 import type { Command } from "../../extension/src/sidecar/environment";
 import type { Outcome, RunOptions } from "../../extension/src/sidecar/process";
+import { EnvironmentSetup } from "../../extension/src/sidecar/setup";
+import { FakeContext } from "./fakes/sidecar";
 
 const silent: Outcome = { code: 0, stdout: "", tail: "" };
 type Answer = Outcome | undefined;
@@ -226,4 +228,18 @@ test("environments of earlier locks are deleted unless a living window uses them
   await holdLock(left, "4343__gone"); // its window was killed in the set-up
   expect(await pruneEnvironments(place, (pid) => pid === 4242)).toEqual(["b".repeat(16)]);
   expect((await readdir(place.environments)).sort()).toEqual([basename(used), basename(folder), "something else"].sort());
+});
+
+test("a window that stops its sidecar no longer uses the environment for searches by meaning", async () => {
+  const extension = { asAbsolutePath: (name: string) => join(home, name), globalStorageUri: { fsPath: home } };
+  const context = new FakeContext();
+  const setup = new EnvironmentSetup(extension as never, context.output as never, { state: { kind: "off" } }, cancel.signal);
+  await writeFile(setup.meaningPaths.lockFile, "pygls==2\n");
+  const environment = await environmentFolder(setup.meaningPaths);
+  await mkdir(join(environment, "bin"), { recursive: true });
+  for (const file of ["ready", join("bin", "python")]) await writeFile(join(environment, file), "");
+  expect(await setup.findMeaningPython()).toBe(join(environment, "bin", "python"));
+  expect(await readdir(join(environment, "used"))).toEqual([String(process.pid)]);
+  await setup.release();
+  expect(await readdir(join(environment, "used"))).toEqual([]);
 });

@@ -11,7 +11,8 @@ const agreedKey = "setupAgreed";
 
 /** Finds the interpreters for the sidecar and for searches by meaning, or creates environments for them. */
 export class EnvironmentSetup {
-  #unmark: (() => Promise<void>) | undefined;
+  /** What takes back that this window uses an environment, by the environment's folder. */
+  readonly #unmarks = new Map<string, () => Promise<void>>();
 
   /** `closing` is aborted when the window closes, which ends all work. */
   constructor(
@@ -42,7 +43,7 @@ export class EnvironmentSetup {
   async findMeaningPython(): Promise<string | undefined> {
     const folder = await environmentFolder(this.meaningPaths);
     if (!(await isReady(process.platform, folder))) return undefined;
-    await markInUse(folder).catch((error: unknown) => this.output.warn(`The environment for searches by meaning could not be marked as used: ${String(error)}`));
+    await this.#mark(folder);
     return venvPython(process.platform, folder);
   }
 
@@ -88,10 +89,10 @@ export class EnvironmentSetup {
     return true;
   }
 
-  /** Removes the mark that this window uses the environment. */
+  /** Removes the marks that this window uses its environments. */
   async release(): Promise<void> {
-    await this.#unmark?.();
-    this.#unmark = undefined;
+    for (const unmark of this.#unmarks.values()) await unmark();
+    this.#unmarks.clear();
   }
 
   /** Asks before the first download; whether the person agreed. */
@@ -105,11 +106,16 @@ export class EnvironmentSetup {
 
   async #markUsed(pendingPython: Promise<string>): Promise<string> {
     const python = await pendingPython;
-    this.#unmark = await markInUse(await environmentFolder(this.paths)).catch((error: unknown) => {
-      this.output.warn(`The environment could not be marked as used: ${String(error)}`); // on a full disk the environment still works
-      return undefined;
-    });
+    await this.#mark(await environmentFolder(this.paths));
     return python;
+  }
+
+  async #mark(folder: string): Promise<void> {
+    try {
+      this.#unmarks.set(folder, await markInUse(folder));
+    } catch (error) {
+      this.output.warn(`The environment could not be marked as used: ${String(error)}`); // on a full disk the environment still works
+    }
   }
 
   /** Creates the environment with progress and Cancel. A cancelled setup is remembered. */
