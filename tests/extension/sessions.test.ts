@@ -1,7 +1,8 @@
 import { beforeEach, expect, test, vi } from "vitest";
+import { useOtherSessions } from "../../extension/src/commands/othersessions";
 import { copyResumeCommand, resumeSession } from "../../extension/src/commands/resume";
 import * as protocol from "../../extension/src/protocol";
-import { sessionIdOf, type SessionsNode, SessionsView } from "../../extension/src/views/sessions/host";
+import { folderOf, sessionIdOf, type SessionsNode, SessionsView } from "../../extension/src/views/sessions/host";
 import { FakeContext, present, session } from "./fakes/sidecar";
 import { act, answers, shown, type TreeItem, TreeItemCollapsibleState, workspace } from "./fakes/vscode";
 
@@ -65,6 +66,15 @@ test("a session's row can be opened, resumed in a terminal, and its command copi
   await resumeSession(context, sessionIdOf(row));
   await resumeSession(context, undefined);
   expect([shown.copied, shown.terminals]).toEqual([["codex resume a"], [{ name: "Codex", lines: ["codex resume a"] }]]);
+});
+
+test("the sessions of a row whose folder is not known cannot be used, which is said", async () => {
+  context.answer(protocol.sessionsList, () => ({ sessions: [session("a", { folder: "" })], total: 1 }));
+  const [day] = await view.getChildren();
+  const [row] = await view.getChildren(day);
+  await useOtherSessions(context, folderOf(row));
+  expect(shown.messages.map(({ text }) => text)).toEqual(["Lerim: It is not known in which folder this session ran."]);
+  expect(context.params(protocol.sessionsUse)).toEqual([]);
 });
 
 test("more of a day is listed when the person asks, and only that is asked for", async () => {

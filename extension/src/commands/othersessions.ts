@@ -1,4 +1,5 @@
 import * as vscode from "vscode";
+import { showInfo } from "../editor/notifications";
 import { chooseRoot } from "../editor/roots";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
@@ -20,6 +21,7 @@ export async function useFolder(context: OtherContext, root: string, folder: str
 
 /** Lerim: Use Sessions of Another Folder…. `folder` is that of a session's row; without one, the person chooses or types it. */
 export async function useOtherSessions(context: OtherContext, folder: string | undefined): Promise<void> {
+  if (folder === "") return void showInfo("It is not known in which folder this session ran.");
   const root = (await chooseRoot())?.uri.toString();
   if (root === undefined) return;
   const chosen = folder ?? (await chooseFolder(await findOtherFolders(context, root)));
