@@ -38,3 +38,12 @@ test("the tab of a memory follows its file to its new kind, and a tab whose file
   await followMovedMemories();
   expect(shown.documents.at(-1)?.uri.path).toBe(file("archived/learnings/a.md"));
 });
+
+test("a preview that has taken the place of a tab leaves the others to follow", async () => {
+  openTab(Uri.file(file("decisions/a.md")), { isActive: true, isPreview: true });
+  openTab(Uri.file(file("decisions/b.md")));
+  await rename(file("decisions/a.md"), file("learnings/a.md"));
+  await rm(file("decisions/b.md"));
+  await followMovedMemories();
+  expect(tabs()).toEqual([file("learnings/a.md")]);
+});

@@ -30,10 +30,17 @@ export const tabGroups = {
   activeTabGroup: { activeTab: undefined as Partial<FakeTab> | undefined },
   close: (closed: FakeTab | readonly FakeTab[]) => {
     const all = new Set([closed].flat());
+    const open = tabGroups.all.flatMap((group) => group.tabs);
+    if ([...all].some((tab) => !open.includes(tab))) return Promise.reject(new Error("Tab close: Invalid tab not found!"));
     for (const group of tabGroups.all) group.tabs = group.tabs.filter((tab) => !all.has(tab));
     return Promise.resolve(true);
   },
 };
+
+/** A file that is shown as a preview takes the place of the one that is. */
+export function replacePreview(uri: Uri): void {
+  for (const group of tabGroups.all) group.tabs = group.tabs.map((tab) => (tab.isPreview && tab.isActive ? { ...tab, input: new TabInputText(uri) } : tab));
+}
 
 /** Brings the tab of a document to the front. */
 export function activateTab(uri: Uri): void {

@@ -3,7 +3,7 @@ import { CancellationTokenSource, Disposable, EventEmitter } from "./events";
 import { commentThreads } from "./comments";
 import { offer } from "./models";
 import { FakePanel } from "./panels";
-import { tabGroups } from "./tabs";
+import { replacePreview, tabGroups } from "./tabs";
 import { FakeTree } from "./tree";
 
 export { comments, CommentMode, CommentThreadCollapsibleState } from "./comments";
@@ -275,6 +275,7 @@ export const window = {
   showTextDocument: (target: Uri | { uri: Uri }, options?: { selection?: Range; preview?: boolean }) => {
     const uri = target instanceof Uri ? target : target.uri;
     if (answers.broken.includes(uri.path)) return Promise.reject(new Error(`cannot open ${uri.path}`));
+    if (options?.preview === true) replacePreview(uri);
     shown.documents.push({ uri, line: options?.selection?.startLine, ...(options?.preview === false ? { preview: false } : {}) });
     return Promise.resolve({ revealRange: () => undefined });
   },
