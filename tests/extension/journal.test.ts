@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import { JournalDocuments } from "../../extension/src/commands/journal";
 import * as protocol from "../../extension/src/protocol";
 import { FakeContext } from "./fakes/sidecar";
-import { activateTab } from "./fakes/tabs";
+import { activateTab, openTab } from "./fakes/tabs";
 import { act, shown, Uri, window, workspace } from "./fakes/vscode";
 
 let context: FakeContext;
@@ -53,6 +53,15 @@ test("a day that has come since the journal was opened is its next day", async (
   context.answer(protocol.journal, ({ day }) => ({ ...page(String(day)), next: day === "2026-03-03" ? "2026-03-04" : "" }));
   await journal.move("next");
   expect((await lastDocument()).path).toBe("/Journal of 2026-03-04.md");
+});
+
+test("a double click on the button of a day leads there once", async () => {
+  await journal.show();
+  const today = await lastDocument();
+  openTab(today, { input: { uri: today } });
+  await Promise.all([journal.move("previous", today as never), journal.move("previous", today as never)]);
+  expect(window.tabGroups.all[0]?.tabs).toEqual([]);
+  expect((await lastDocument()).path).toBe("/Journal of 2026-03-01.md");
 });
 
 test("links of the journal lead to the repository of the page that is in front", async () => {

@@ -46,8 +46,8 @@ export class JournalDocuments implements vscode.TextDocumentContentProvider, vsc
       void vscode.window.showInformationMessage(step === "next" ? "There is no later day in the journal." : "There is no earlier day in the journal.");
       return;
     }
-    const left = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter(({ input }) => uriOf(input)?.toString() === uri.toString());
     await this.#open({ root: place.root, day: page[step] });
+    const left = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter(({ input }) => uriOf(input)?.toString() === uri.toString());
     await vscode.window.tabGroups.close(left, true);
   }
 
