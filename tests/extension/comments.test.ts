@@ -78,6 +78,17 @@ test("a comment is edited in its place, and nothing that comes meanwhile takes w
   await expect.poll(texts).toEqual([]);
 });
 
+test("what is being written stays while its file is closed", async () => {
+  await act.look("/repo/a.py");
+  await expect.poll(texts).toHaveLength(1);
+  comments.startEditing(commentThreads[0]?.comments[0]);
+  const edited = present(commentThreads[0]?.comments[0]);
+  await act.look("/repo/b.py"); // it took the place of the preview
+  expect(commentThreads[0]?.comments[0]).toBe(edited);
+  comments.cancelEditing(edited);
+  await expect.poll(texts).toEqual([]);
+});
+
 test("an edit without a title, or one that is refused, goes on; cancelling shows the candidate again", async () => {
   await act.look("/repo/a.py");
   await expect.poll(texts).toHaveLength(1);

@@ -42,7 +42,7 @@ export class CandidateComments implements vscode.Disposable {
         () => this.#requestLoad(),
         (requestRefresh) => vscode.Disposable.from(vscode.window.onDidChangeVisibleTextEditors(requestRefresh), context.onModelChanged(requestRefresh)), // the latter after changed settings
       ),
-      vscode.workspace.onDidCloseTextDocument(({ uri }) => this.#removeFile(uri.toString())),
+      vscode.workspace.onDidCloseTextDocument(({ uri }) => this.#closeFile(uri.toString())),
     ];
   }
 
@@ -105,7 +105,8 @@ export class CandidateComments implements vscode.Disposable {
   async #loadComments(): Promise<void> {
     const { settings, isRunning } = this.context;
     if (!settings.enabled || !settings.reviewComments || !vscode.workspace.isTrusted) {
-      for (const uri of [...this.#files.keys()]) this.#removeFile(uri);
+      for (const one of [...this.#files.values()].flatMap((threads) => [...threads.values()])) one.thread.dispose();
+      this.#files.clear();
       return;
     }
     if (!isRunning) return; // what is shown stays: the person may be writing, and the sidecar may be starting again
@@ -116,6 +117,7 @@ export class CandidateComments implements vscode.Disposable {
       const { root, comments } = await this.context.request(protocol.reviewForFile, { uri: key });
       const symbols = comments.some(({ symbol }) => symbol !== "") ? await symbolsOf(uri) : undefined;
       if (isOpen(key)) this.#showFile(uri, root, comments, symbols ?? []);
+      else this.#closeFile(key);
     }
   }
 
@@ -155,9 +157,15 @@ export class CandidateComments implements vscode.Disposable {
     return added;
   }
 
-  #removeFile(key: string): void {
-    for (const { thread } of this.#files.get(key)?.values() ?? []) thread.dispose();
-    this.#files.delete(key);
+  /** Removes the threads of a closed file, except for what the person is writing. */
+  #closeFile(key: string): void {
+    const threads = this.#files.get(key) ?? new Map<string, CandidateThread>();
+    for (const [id, { thread, isEditing }] of threads) {
+      if (isEditing) continue;
+      thread.dispose();
+      threads.delete(id);
+    }
+    if (threads.size === 0) this.#files.delete(key);
   }
 }
 
