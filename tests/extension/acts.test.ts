@@ -113,7 +113,9 @@ test("edit opens the file, or changes the title or the tags in a box", async () 
 
 test("a question becomes a decision under the words the person gives, a memory another kind", async () => {
   answers.inputs.push("We use uv");
+  context.answer(protocol.memoryShow, ({ id }) => memory(id, { handle: id, title: "[Which tool](command:evil)?" }));
   await promoteMemory(context, "h1");
+  expect(shown.inputs[0]?.prompt).toBe("Answers “[Which tool] (command:evil)?”"); // the editor makes no link of it
   answers.picks.push("pitfall");
   await changeKind(context, "h1");
   expect(shown.lists[0]?.items.map(({ label }) => label)).not.toContain("$(law) decision");

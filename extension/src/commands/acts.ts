@@ -5,7 +5,7 @@ import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
 import { activeMemories, type EligibleMemories, openFile, pickMemory } from "./memories";
 import { iconOf, kindHelp, kindOf } from "../text/wording";
-import { reportError, showInfo } from "../editor/notifications";
+import { reportError, showInfo, withoutLinks } from "../editor/notifications";
 
 type Requester = Pick<Context, "request">;
 type MemoryAction = Omit<protocol.MemoryActParams, "id">;
@@ -57,7 +57,7 @@ export async function promoteMemory(context: Requester, handle: string | undefin
   if (memory === undefined) return;
   const title = await vscode.window.showInputBox({
     title: "What was decided",
-    prompt: `Answers “${memory.title}”`,
+    prompt: `Answers “${withoutLinks(memory.title)}”`,
     ignoreFocusOut: true,
     validateInput: (now) => (now.trim() === "" ? "A decision needs a title." : undefined),
   });

@@ -93,7 +93,7 @@ export const shown = {
   panels: [] as FakePanel[],
   quickPicks: [] as FakeQuickPick[],
   lists: [] as { title: string; placeHolder: string; items: readonly FakeItem[] }[],
-  inputs: [] as { title: string; password: boolean; value: string; refused: string | undefined }[],
+  inputs: [] as { title: string; prompt: string; password: boolean; value: string; refused: string | undefined }[],
   /** Settings that were written, in order. */
   written: [] as { name: string; value: unknown; target: unknown }[],
   statusItems: [] as FakeStatusItem[],
@@ -260,10 +260,10 @@ export const window = {
     return Promise.resolve(items.find((item) => (typeof item === "string" ? item : item.label).replace(/^\$\([\w-]+\) /, "").startsWith(picked)));
   },
   /** What is typed and refused is not taken: the person leaves the box. */
-  showInputBox: (options: { title: string; password?: boolean; value?: string; validateInput?: (text: string) => string | undefined }): Promise<string | undefined> => {
+  showInputBox: (options: { title: string; prompt?: string; password?: boolean; value?: string; validateInput?: (text: string) => string | undefined }): Promise<string | undefined> => {
     const typed = answers.inputs.shift();
     const refused = typed === undefined ? undefined : options.validateInput?.(typed);
-    shown.inputs.push({ title: options.title, password: options.password ?? false, value: options.value ?? "", refused });
+    shown.inputs.push({ title: options.title, prompt: options.prompt ?? "", password: options.password ?? false, value: options.value ?? "", refused });
     return Promise.resolve(refused === undefined ? typed : undefined);
   },
   tabGroups,
