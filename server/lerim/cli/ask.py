@@ -22,7 +22,6 @@ from lerim.cli.terminal import (
     describe_search_by_meaning,
     interruptible,
     open_command_context,
-    open_personal_context,
     output,
     report_reading,
     with_error_exit,
@@ -60,7 +59,7 @@ def ask_command(
 
     if not " ".join(words).strip():
         raise typer.BadParameter("Ask something.", param_hint="QUESTION")
-    context = open_personal_context() if personal else open_command_context(repo)
+    context = open_command_context(repo, personal=personal)
     question = Question(" ".join(words), model, include_all)
 
     def print_sentence(event: SentenceEvent) -> None:

@@ -5,7 +5,6 @@ from .backfill import plan_sessions as plan_sessions
 from .backfill import send_plan as send_plan
 from .database import TeamDatabase as TeamDatabase
 from .database import choose_team as choose_team
-from .machine import CopyFolder as CopyFolder
 from .machine import LocalSessions as LocalSessions
 from .machine import open_copies as open_copies
 from .paying import Estimate as Estimate
@@ -13,7 +12,6 @@ from .paying import FleetBudget as FleetBudget
 from .paying import FleetBusyError as FleetBusyError
 from .paying import Limits as Limits
 from .paying import set_limits as set_limits
-from .schema import SetUp as SetUp
 from .schema import reader_role as reader_role
 from .schema import set_up_database as set_up_database
 from .schema import worker_role as worker_role
@@ -21,10 +19,6 @@ from .status import OrgStatus as OrgStatus
 from .status import cancel_extractions as cancel_extractions
 from .status import load_status as load_status
 from .status import retry_extractions as retry_extractions
-from .team import Approvals as Approvals
-from .team import ProposedBranch as ProposedBranch
-from .team import SharedMemories as SharedMemories
-from .team import ShareResult as ShareResult
 from .team import TeamHit as TeamHit
 from .team import count_approvals as count_approvals
 from .team import list_own_names as list_own_names
@@ -35,7 +29,6 @@ from .team import search_team as search_team
 from .team import share_memories as share_memories
 from .variables import DATABASE_VARIABLE as DATABASE_VARIABLE
 from .variables import TEAM_VARIABLE as TEAM_VARIABLE
-from .workers import STALLED_SECONDS as STALLED_SECONDS
 from .workers import Worker as Worker
 from .workers import reconcile_project as reconcile_project
 from .workers import rescue_stalled_jobs as rescue_stalled_jobs

@@ -16,7 +16,6 @@ from lerim.cli.terminal import (
     JsonOption,
     RepoOption,
     find_home,
-    find_review_paths,
     interruptible,
     open_command_context,
     output,
@@ -89,7 +88,7 @@ def maintain_command(
 ) -> None:
     """Maintain the memories: propose to merge duplicates, archive outdated ones and combine related ones."""
     if not all_projects:
-        project = find_review_paths(repo, personal=True).project if personal else open_command_context(repo).project
+        project = open_command_context(repo, personal=personal).project
         report = _maintain_project(project, dry_run=dry_run, quiet=as_json)
         output.show_json(report) if as_json else show_maintain_report(report)
         raise typer.Exit(EXIT_CODES[report.state])

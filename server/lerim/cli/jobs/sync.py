@@ -23,7 +23,6 @@ from lerim.cli.terminal import (
     describe_missing_sessions,
     interruptible,
     open_command_context,
-    open_personal_context,
     output,
     parse_time_option,
     refresh_agent_files,
@@ -83,7 +82,7 @@ def sync_command(
 
     if personal and alias:
         raise typer.BadParameter("Sessions outside any repository have no former folder.", param_hint="--alias")
-    context = open_personal_context() if personal else open_command_context(repo, alias)
+    context = open_command_context(repo, alias, personal=personal)
     if unknown_aliases := [old for old in alias if find_gone_project(old, context.home) is None]:
         from lerim.cli.terminal import check_aliases
 

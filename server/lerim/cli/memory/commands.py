@@ -21,7 +21,6 @@ from lerim.cli.terminal import (
     find_review_paths,
     make_memory_id_finder,
     open_command_context,
-    open_personal_context,
     output,
     parse_time_option,
     parse_typed_references,
@@ -149,7 +148,7 @@ def search_command(
     The words may include the editor's filters, such as `kind:pitfall` or `is:drifted`. Repeating `--kind` widens
     the search; repeating `--tag` narrows it.
     """
-    context = open_personal_context() if personal else open_command_context(repo)
+    context = open_command_context(repo, personal=personal)
     filters = _make_filters(context.review_paths, kind, tag, file, status, archived, since, until)
     found = find_memories(
         context,

@@ -144,7 +144,7 @@ def try_command(
 
     if provider and provider not in PROVIDERS:
         raise typer.BadParameter(f"There is no provider {provider!r}.", param_hint="PROVIDER")
-    context = open_command_context(repo, [])
+    context = open_command_context(repo)
     if not provider:
         find_extraction_model(context.settings, os.environ)  # says what is missing before it says that a model reads
     trial = try_model(context, provider, model, base_url, paid=yes, quiet=as_json)

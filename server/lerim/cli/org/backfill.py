@@ -13,12 +13,12 @@ import typer
 from lerim.cli.jobs import require_consent
 from lerim.cli.org.database_option import DatabaseOption, TeamOption, choose_database
 from lerim.cli.terminal import (
+    CURRENT_FOLDER,
     EXIT_CODES,
     JsonOption,
     ModelChoice,
     interruptible,
     open_command_context,
-    open_personal_context,
     output,
     parse_time_option,
     show_progress,
@@ -75,7 +75,7 @@ def backfill_command(
     from lerim.org import BackfillScope, LocalSessions, open_copies, plan_sessions, send_plan
 
     folder = open_copies(copies) if copies else None
-    context = open_personal_context()
+    context = open_command_context(CURRENT_FOLDER, personal=True)
     choice = choose_allowed("extract", context.settings, context.home, os.environ)
     if model == "auto" and choice.why == "gone":
         raise SettingsError(choice.problems[0].message, todo="Correct the settings, or use no model: --model none.")

@@ -24,7 +24,6 @@ from .repository import find_home as find_home
 from .repository import find_project as find_project
 from .repository import find_review_paths as find_review_paths
 from .repository import open_command_context as open_command_context
-from .repository import open_personal_context as open_personal_context
 from .repository import parse_day_option as parse_day_option
 from .repository import parse_time_option as parse_time_option
 from .repository import refresh_agent_files as refresh_agent_files

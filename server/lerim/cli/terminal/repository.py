@@ -7,7 +7,7 @@ import importlib.util
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -67,14 +67,15 @@ def find_home() -> Home:
     return home
 
 
-def open_command_context(repo: Path, aliases: list[str] | None = None) -> ProjectContext:
-    """Opens the repository that contains `repo`, with `aliases` added for this run; prints problems with settings.
+def open_command_context(repo: Path, aliases: Sequence[str] = (), *, personal: bool = False) -> ProjectContext:
+    """Opens the repository that contains `repo`, with `aliases` added for this run, or the `personal` memories, which
+    belong to no repository; prints problems with settings.
 
     Raises HomeError, and ProjectError outside a repository or for an invalid alias.
     """
     home = find_home()
-    project = find_project(repo, home)
-    for alias in aliases or ():
+    project = make_personal_project(home) if personal else find_project(repo, home)
+    for alias in aliases:
         project = with_alias(project, alias, home)
     context = load_context(project, home, os.environ)
     output.print_problems(context.problems)
@@ -93,18 +94,7 @@ def find_project(repo: Path, home: Home) -> Project:
 
 def find_review_paths(repo: Path, personal: bool) -> ReviewPaths:
     """Returns the paths of the repository's memories, or of the personal ones. Raises ProjectError."""
-    if not personal:
-        return open_command_context(repo).review_paths
-    home = find_home()
-    return ReviewPaths(make_personal_project(home), home)
-
-
-def open_personal_context() -> ProjectContext:
-    """Opens the personal memories, which belong to no repository; prints problems with the settings."""
-    home = find_home()
-    context = load_context(make_personal_project(home), home, os.environ)
-    output.print_problems(context.problems)
-    return context
+    return open_command_context(repo, personal=personal).review_paths
 
 
 def resolve_folder(repo: Path) -> Path:

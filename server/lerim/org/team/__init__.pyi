@@ -2,15 +2,12 @@ from .meaning import SharedMemories as SharedMemories
 from .meaning import count_shared as count_shared
 from .meaning import describe_missing_vectors as describe_missing_vectors
 from .meaning import load_shared as load_shared
-from .proposing import ProposedBranch as ProposedBranch
 from .proposing import propose_branch as propose_branch
 from .pull import pull_candidates as pull_candidates
 from .reviewers import ReviewerView as ReviewerView
 from .reviewers import count_by_reviewer as count_by_reviewer
 from .reviewers import list_own_names as list_own_names
-from .sharing import ShareResult as ShareResult
 from .sharing import share_memories as share_memories
-from .team_memory import Approvals as Approvals
 from .team_memory import TeamHit as TeamHit
 from .team_memory import count_approvals as count_approvals
 from .team_memory import search_team as search_team
