@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -127,3 +128,24 @@ def test_copies_take_over_what_waits_on_its_machine_and_mend_what_was_damaged(
     assert organisation.start_worker("--copies", str(copies), environ=elsewhere).wait(HANG) == 0
     assert organisation.status()["states"] == {"done": 3} and organisation.candidates()
     assert organisation.rows("SELECT count(*) FROM procrastinate_jobs WHERE status = 'todo'") == [(0,)]
+
+
+def test_a_backfill_that_is_stopped_says_what_it_has_sent(organisation: Organisation) -> None:
+    from fsspec import register_implementation
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    class StoppedAtFirst(MemoryFileSystem):
+        """A place of copies, at which the person presses Ctrl-C while the first one is written."""
+
+        protocol = "stopped"
+
+        def pipe_file(self, path: str, value: bytes, **more: object) -> None:
+            super().pipe_file(path, value, **more)
+            signal.raise_signal(signal.SIGINT)
+
+    register_implementation("stopped", StoppedAtFirst, clobber=True)
+    organisation.write_sessions(3)
+    stopped = answer("org", "backfill", "--copies", "stopped://copies", code=3)
+    assert (stopped["sent"], stopped["plan"]["new"]) == (1, 3)
+    assert organisation.status()["states"] == {"waiting": 1}
+    assert run("org", "backfill", "--copies", "stopped://copies").stdout.endswith("1 session sent.\n")

@@ -104,14 +104,14 @@ def backfill_command(
             show_progress("sending", _describe_sending, quiet=as_json) as emit,
         ):
             sent = send_plan(chosen, plan, here, cancelled, lambda done, total: emit((done, total)))
-            if cancelled():
-                raise typer.Exit(EXIT_CODES["cancelled"])
         view = msgspec.structs.replace(view, problems=list(dict.fromkeys([*view.problems, *plan.problems])))
     if as_json:
         output.show_json(SentOutput(sent, view))
     elif not dry_run:
         output.print_line(f"{output.pluralize(sent, 'session')} sent.")
         output.print_problems(view.problems[shown:])
+    if cancelled():
+        raise typer.Exit(EXIT_CODES["cancelled"])
 
 
 def _describe_progress(event: tuple[int, int]) -> str:
