@@ -224,7 +224,7 @@ def _choose_command(role: Role, where: str) -> Model | Problem:
         message = 'No command is set. Set it as a list, such as ["claude", "-p"].'
         return Problem("settings", f"{where}.command", message)
     model = _make_model(role, "command", role.model or PurePath(role.command[0]).name)
-    return replace(model, command=role.command)
+    return replace(model, command=role.command, why="the settings name it")
 
 
 def _choose_agent(role: Role, where: str, environ: Mapping[str, str]) -> Model | Problem:

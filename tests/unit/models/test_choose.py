@@ -109,6 +109,7 @@ def test_a_command_is_asked_by_its_argv_and_called_by_its_program() -> None:
         False,
         "",
     )
+    assert model.why == "the settings name it"
     assert chosen(Role("command", "haiku", command=("claude", "-p"))).label == "command:haiku"
     assert problem(Role("command"))[0] == "settings"
 
