@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,7 @@ def test_settings_are_shown_with_their_origin_and_problems(repo: Path, monkeypat
     table = run("config", "show", "--repo", str(repo))
     assert "search.limit" in table.stdout
     assert '["claude", "-p"]' in table.stdout
+    assert re.search(r"agents\.deny_once +false ", table.stdout)  # as the file has it
     assert "did you mean 'search.limit'?" in table.stderr
 
 

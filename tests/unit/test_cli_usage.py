@@ -141,6 +141,10 @@ def test_the_help_of_a_group_shows_what_each_command_does_without_cutting_it_off
         ),
         (("accept",), "No such command 'accept'. Did you mean lerim review accept?"),
         (("memoy",), "No such command 'memoy'. Did you mean 'memory'?"),
+        (
+            ("model", "use", "openai", "m", "--base-url", "x"),
+            "Invalid value for --base-url: must begin with https:// and name a host.",
+        ),
         (("ask", " "), "Invalid value for QUESTION: Ask something."),
     ],
 )

@@ -40,7 +40,7 @@ def show_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False)
 
 
 def _format_value(value: SettingValue) -> str:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) or value == "" else str(value)
+    return value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
 
 
 @config_app.callback()

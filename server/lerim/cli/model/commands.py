@@ -109,7 +109,8 @@ def use_command(
             SETTING_CHECKS[f"{EXTRACT_TABLE}.{name}"](value)
         except ValueError as error:
             expected = str(error).replace(", in quotes", "")  # as in the file
-            raise typer.BadParameter(f"{expected}.", param_hint=name.upper()) from error
+            hint = "--base-url" if name == "base_url" else name.upper()
+            raise typer.BadParameter(f"{expected}.", param_hint=hint) from error
     write_model_choice(home, provider, model, base_url)
     settings, problems = load.load_settings(os.environ, home)
     role = make_role_view("extract", settings, os.environ, consent.load_known_models(home)[0])
