@@ -33,7 +33,7 @@ export class ConflictMerger implements vscode.TextDocumentContentProvider, vscod
     if (conflict === undefined) return;
     const { diff } = await this.context.request(protocol.memoryMerge, { ...conflict, preview: true });
     const name = conflict.path.slice(Math.max(conflict.path.lastIndexOf("/"), conflict.path.lastIndexOf("\\")) + 1);
-    const uri = vscode.Uri.from({ scheme, path: `/${name}.diff` });
+    const uri = vscode.Uri.from({ scheme, path: `/${name}.diff`, query: conflict.path }); // folders of the window may have files of the same name
     this.#diffs.set(uri.toString(), diff);
     this.#contentChanged.fire(uri);
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
