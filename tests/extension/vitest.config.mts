@@ -3,7 +3,12 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   root: fileURLToPath(new URL("../..", import.meta.url)),
-  resolve: { alias: { vscode: fileURLToPath(new URL("fakes/vscode.ts", import.meta.url)) } },
+  resolve: {
+    alias: {
+      "vscode-languageclient/node": fileURLToPath(new URL("fakes/languageclient.ts", import.meta.url)),
+      vscode: fileURLToPath(new URL("fakes/vscode.ts", import.meta.url)),
+    },
+  },
   test: {
     include: ["tests/extension/*.test.ts"],
     setupFiles: "tests/extension/fakes/setup.ts",

@@ -114,13 +114,16 @@ export class Context implements vscode.Disposable {
 
   /** Starts the sidecar if it is not running; a failure is shown. */
   async ensureStarted(): Promise<void> {
+    const { client } = this.#sidecar ?? {};
+    // one that has ended unexpectedly starts again by itself
+    if (this.#restarts.running === undefined && client?.state === State.Starting) await client.start().catch(() => undefined);
     if (!this.isRunning) await (this.#restarts.running ?? this.restart(true));
   }
 
   /** Sends a request, starting the sidecar first if it is not running. Throws `NotRunning` or the sidecar's error. */
   async request<P, R>(type: protocol.Request<P, R>, params: P, token?: CancellationToken): Promise<R> {
     if (!this.#settings.enabled) {
-      void this.#offerSettings("Lerim is turned off by the setting lerim.enabled.", "lerim.enabled");
+      void vscode.window.showInformationMessage("Lerim is turned off by the setting lerim.enabled.", "Open Settings").then((choice) => choice && openSetting("lerim.enabled"));
       throw new NotRunning();
     }
     await this.ensureStarted();
@@ -390,9 +393,5 @@ export class Context implements vscode.Disposable {
       if (choice === "Show Log") this.output.show();
       if (choice === "Open Settings") void openSetting("lerim.python");
     });
-  }
-
-  async #offerSettings(message: string, setting: string): Promise<void> {
-    if ((await vscode.window.showInformationMessage(message, "Open Settings")) !== undefined) await openSetting(setting);
   }
 }

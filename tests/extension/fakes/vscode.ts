@@ -120,6 +120,9 @@ export const answers = {
 /** The running progress notification's Cancel. */
 export const cancelProgress = { press: (): void => undefined };
 
+/** The person's settings, by their names without `lerim.`. */
+export const configured = new Map<string, unknown>();
+
 export const providers = new Map<string, Provider>();
 const granted = new EventEmitter<void>();
 const folders = new EventEmitter<void>();
@@ -140,6 +143,7 @@ interface Provider {
 export function reset(): void {
   for (const list of [...Object.values(shown), ...Object.values(answers)]) list.length = 0;
   providers.clear();
+  configured.clear();
   differencesShown.length = 0;
   offer.models = [];
   workspace.isTrusted = true;
@@ -236,6 +240,7 @@ export const window = {
   showErrorMessage: message("error"),
   visibleTextEditors: [] as { document: FakeDocument }[],
   onDidChangeVisibleTextEditors: editorsChanged.event,
+  createOutputChannel: () => ({ info: () => undefined, warn: () => undefined, error: () => undefined, dispose: () => undefined }),
   createStatusBarItem: () => added(shown.statusItems, new FakeStatusItem()),
   createWebviewPanel: (_viewType: string, title: string) => added(shown.panels, new FakePanel(title)),
   ...{ registerCustomEditorProvider: () => new Disposable(() => undefined), registerWebviewPanelSerializer: () => new Disposable(() => undefined) },
@@ -284,6 +289,7 @@ export const window = {
 export const workspace = {
   isTrusted: true,
   getConfiguration: (section: string) => ({
+    get: (name: string) => configured.get(name),
     update: (name: string, value: unknown, target: unknown) => Promise.resolve(void shown.written.push({ name: `${section}.${name}`, value, target })),
   }),
   workspaceFolders: [{ uri: Uri.file("/repo"), name: "repo", index: 0 }],
