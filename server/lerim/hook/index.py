@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
@@ -20,7 +21,7 @@ from lerim import __version__
 from lerim.config import EDITOR_VARIABLE, load
 from lerim.errors import BusyError, HomeError, Problem, error_reason
 from lerim.hook.background import find_hook_index
-from lerim.hook.program import lookup, match
+from lerim.hook.program import lookup, match, session
 from lerim.memory import (
     LIVE_FOLDERS,
     AgentMemories,
@@ -36,6 +37,8 @@ from lerim.review import make_approval_test
 
 MAX_SECTION = {"decided": 12, "open": 6, "drifted": 6}
 """How many memories of each section of the briefing are kept; the program gives those that fit."""
+MAX_SESSION_SECONDS = 7 * 86_400
+"""How long after its last event a session counts as ended."""
 _WAIT_SECONDS = 30
 _TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -125,8 +128,13 @@ def _make_index(path: Path, project: Project, home: Home, environ: Mapping[str, 
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Removes what killed processes left of this index, and the indexes of worktrees that are gone. The caller has the
-    lock."""
+    """Removes what killed processes left of this index, the indexes of worktrees that are gone, and what belongs to
+    sessions that ended long ago. The caller has the lock."""
+    oldest = time.time() - MAX_SESSION_SECONDS
+    for file in (*path.parent.glob(f"{session.CALLS}/*"), *path.parent.glob(f"{session.SESSIONS}/*")):
+        with suppress(FileNotFoundError):  # another process removes them, too
+            if file.stat().st_mtime < oldest:
+                file.unlink()
     for unfinished in path.parent.glob(f"{path.stem}.*.new"):
         unfinished.unlink(missing_ok=True)
     for other in path.parent.glob("*.sqlite3"):

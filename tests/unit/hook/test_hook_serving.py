@@ -237,6 +237,18 @@ def test_a_session_that_was_given_much_before_it_was_compacted_is_given_no_more_
     assert (later.room, later.served) == (0, {"20260302-the-last"})
 
 
+def test_what_belongs_to_sessions_of_long_ago_is_removed_however_much_it_is(program: HookProgram) -> None:
+    program.ask(ABOUT_PRICES)
+    for number in range(2_200):
+        old = program.folder / "calls" / f"{number:040x}"
+        old.touch()
+        os.utime(old, (1e9, 1e9))
+    program.tell("SessionStart", "s2", source="startup")
+    refresh_if_used(program.project, program.home)
+    assert program.ask(ABOUT_PRICES) == ""  # a session that may go on is remembered
+    assert all(one.stat().st_mtime > 1e9 for one in (program.folder / "calls").iterdir())
+
+
 def test_what_was_given_is_recorded_with_its_session_and_counts_as_used_by_an_agent_once(
     program: HookProgram,
 ) -> None:

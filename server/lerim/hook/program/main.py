@@ -98,7 +98,6 @@ def _answer(home: str, folder: str, event: Event) -> None:
 def _answer_from(index: lookup.Index, home: str, folder: str, event: Event, cwd: str) -> None:
     own = session.Session(folder, f"{event.agent}\0{event.session or index.root}")
     if event.name == "start":
-        session.remove_old_files(folder)
         if event.source in ("clear", "compact"):
             own.forget()
         given = _choose_start(index, own, traces.swap_start_day(folder, lookup.index_name(index.root)))

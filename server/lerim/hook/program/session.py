@@ -12,10 +12,8 @@ from .small_imports import hash_bytes
 MAX_SESSION_CHARS = 6_000
 """About 1,500 tokens."""
 CALLS, SESSIONS = "calls", "sessions"
-MAX_AGE_SECONDS = 7 * 86_400
 ANONYMOUS_SECONDS = 10
 """For how long an event without an id of its own counts as the same one."""
-_MAX_CLEANED = 2_000
 
 
 class Session:
@@ -81,21 +79,6 @@ class Session:
             os.write(handle, f"{line}\n".encode())
         finally:
             os.close(handle)
-
-
-def remove_old_files(folder: str) -> None:
-    """Removes what belongs to sessions that ended long ago."""
-    oldest = time.time() - MAX_AGE_SECONDS
-    for name in (CALLS, SESSIONS):
-        try:
-            with os.scandir(os.path.join(folder, name)) as entries:
-                for number, entry in enumerate(entries):
-                    if number >= _MAX_CLEANED:
-                        break
-                    if entry.stat(follow_symlinks=False).st_mtime < oldest:
-                        os.unlink(entry.path)
-        except OSError:
-            continue
 
 
 def _create_in_folder(path: str) -> bool:
