@@ -114,7 +114,9 @@ def test_choosing_a_paid_model_says_that_its_unknown_price_keeps_it_from_being_u
 
 def test_what_cannot_be_chosen_is_wrong_usage_and_writes_nothing() -> None:
     for wrong in (("mistral",), ("openai", " x"), ("openai", "x", "--base-url", "http://models.example")):
-        assert run("use", *wrong).exit_code == 2
+        result = run("use", *wrong)
+        assert result.exit_code == 2
+        assert "--base-url" not in wrong or "--base-url: must begin with https://" in result.stderr
     assert not home().config.exists()
     for command in ("test", "allow"):
         error = answer(command, code=1)["error"]
