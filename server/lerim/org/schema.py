@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _LOCK = 7_305_321
 """The advisory lock with which two set-ups at once take turns."""
-_TEAM = compile_later(r"^[a-z][a-z0-9_]{0,30}$")
+_TEAM = compile_later(r"^[a-z][a-z0-9_]{0,30}\Z")
 _FIRST_TEAM = "main"
 """The team of a database that nobody has named a team for."""
 _QUEUE_MIGRATION = (1, "queue")

@@ -140,10 +140,14 @@ def never() -> bool:
     return False
 
 
-def test_a_service_that_asks_for_patience_stops_every_worker_of_the_team_and_no_other(database: TeamDatabase) -> None:
+def test_a_service_that_asks_for_patience_stops_every_worker_of_the_team_for_a_day_at_most_and_no_other(
+    database: TeamDatabase,
+) -> None:
     until = FleetBudget(database, "one").pause(paid().label, 3600)
     with pytest.raises(FleetBusyError) as told:
         FleetBudget(database, "two").reserve(paid(), 10, 10, never)
     assert told.value.at == until
+    longest = FleetBudget(database, "one").pause(paid().label, 1e12)  # a service may ask for anything
+    assert longest - until < timedelta(days=1)
     other = TeamDatabase(database.url.replace("platform_worker", "payments_worker"), "payments")
     assert FleetBudget(other, "k").reserve(paid(), 10, 10, never).row

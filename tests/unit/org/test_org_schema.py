@@ -73,8 +73,9 @@ def test_an_upgrade_gives_every_team_its_rights_on_new_tables(server: PostgresSe
 
 
 def test_what_cannot_be_set_up_is_told(server: PostgresServer) -> None:
-    with pytest.raises(OrgError, match="cannot have this name"):
-        set_up_database(server.url("postgres"), ["platform; drop table"])
+    for name in ("platform; drop table", "platform\n"):
+        with pytest.raises(OrgError, match="cannot have this name"):
+            set_up_database(server.url("postgres"), [name])
     with pytest.raises(OrgError, match="not the address"):
         set_up_database("http://example.org", ["platform"])
     with pytest.raises(OrgError, match="cannot be reached") as told:

@@ -20,6 +20,7 @@ from lerim.models import Model, Reservation, Usage, too_dear_error, unpriced_err
 from lerim.org.database import TeamDatabase, keep_trying
 
 _RESERVE = "SELECT call, refused, free_at, dollars_per_day FROM reserve_call(%s, %s, %s, %s)"
+MOST_PAUSE_SECONDS = 86_400.0
 _BUSY = {
     "spent": "Today's budget of ${per_day:.2f} is spent or reserved; the work continues tomorrow.",
     "paused": "The service asked all workers to wait.",
@@ -78,7 +79,8 @@ class FleetBudget:
             keep_trying(lambda: self.database.execute(statement, values))
 
     def pause(self, model: str, seconds: float) -> datetime:
-        """Let no worker of the team call the model for so long. Return until when. Raises OrgError."""
+        """Let no worker of the team call the model for so long, but at most a day: a service may ask for anything.
+        Return until when. Raises OrgError."""
         with self.database.open() as connection:
             row = connection.execute(
                 "INSERT INTO rates (team, model, calls_left, paused_until)"
@@ -86,7 +88,7 @@ class FleetBudget:
                 " calls_left = 0, counted_at = now(),"
                 " paused_until = greatest(rates.paused_until, excluded.paused_until)"
                 " RETURNING paused_until",
-                (self.database.team, model, seconds),
+                (self.database.team, model, min(seconds, MOST_PAUSE_SECONDS)),
             ).fetchone()
         assert row is not None
         paused_until: datetime = row[0]
