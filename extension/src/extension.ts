@@ -67,9 +67,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused) owner.lookAround();
     }),
-    vscode.workspace.onDidChangeWorkspaceFolders(() => {
-      if (!owner.isRunning) owner.runInBackground(owner.startIfSupported());
-    }),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => owner.runInBackground(owner.startForNewFolders())),
   );
   owner.runInBackground(owner.startIfSupported());
   owner.runInBackground(openWalkthroughOnce(extension, owner));

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { Context } from "../../extension/src/sidecar/context";
 import { clients, type LanguageClient } from "./fakes/languageclient";
 import { access, FakeModel, offer } from "./fakes/models";
 import { FakeContext, FakeSecrets, present } from "./fakes/sidecar";
-import { CancellationTokenSource, configured } from "./fakes/vscode";
+import { act, CancellationTokenSource, configured } from "./fakes/vscode";
 
 let home: string;
 let context: Context;
@@ -39,6 +39,20 @@ test("a command waits while the background process, which has ended unexpectedly
   client.startAgain();
   await answer;
   expect([clients.length, client.asked.at(-1)]).toEqual([1, protocol.agents.method]);
+});
+
+test("a folder that is added while the background process starts does not start it anew", async () => {
+  mkdirSync(join(home, ".git"));
+  act.folders(home);
+  const first = context.ensureStarted();
+  await context.startForNewFolders();
+  await first;
+  present(clients[0]).crash();
+  await context.startForNewFolders();
+  expect(clients).toHaveLength(1);
+  await present(clients[0]).stop();
+  await context.startForNewFolders();
+  expect(clients).toHaveLength(2);
 });
 
 test("what the background process asked the editor's model is stopped when it ends", async () => {

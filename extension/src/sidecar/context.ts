@@ -95,6 +95,12 @@ export class Context implements vscode.Disposable {
     this.output.info("No repository is open. Lerim's background process starts with the first command.");
   }
 
+  /** Starts the sidecar for folders that were added. One that runs or is being started learns of them itself. */
+  async startForNewFolders(): Promise<void> {
+    const { client } = this.#sidecar ?? {};
+    if ((client === undefined || client.state === State.Stopped) && this.#restarts.running === undefined) await this.startIfSupported();
+  }
+
   /** Starts the sidecar in a workspace that was just trusted. */
   startAfterTrust(): Promise<void> {
     return this.#setUpWaits ? this.restart(true) : this.startIfSupported();
@@ -203,14 +209,7 @@ export class Context implements vscode.Disposable {
   dispose(): void {
     this.#closed.abort();
     this.#folderWatch?.dispose();
-    this.models.dispose();
-    this.status.dispose();
-    this.#syncProgress.dispose();
-    this.#candidatesChanged.dispose();
-    this.#runningChanged.dispose();
-    this.#modelChanged.dispose();
-    this.#notifications.dispose();
-    this.output.dispose();
+    vscode.Disposable.from(this.models, this.status, this.#syncProgress, this.#candidatesChanged, this.#runningChanged, this.#modelChanged, this.#notifications, this.output).dispose();
   }
 
   /** The version of the extension. */
