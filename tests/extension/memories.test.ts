@@ -129,6 +129,9 @@ test("a link opens its memory, a lens lists those of its file", async () => {
   expect(shown.lists.at(-1)?.placeHolder).toBe("Memories of this file");
   await showFileMemories(context, "file:///repo/a.py", { line: 3, character: 4 });
   expect(context.params(protocol.memoryForFile).at(-1)).toEqual({ uri: "file:///repo/a.py", line: 3, character: 4 });
+  context.answer(protocol.memoryForFile, () => ({ memories: [] })); // archived since its lens was shown
+  await showFileMemories(context, "file:///repo/a.py");
+  expect(shown.messages.at(-1)?.text).toBe("Lerim: No memory is about this file.");
 });
 
 test("every memory is in the list to open, however many answers it takes; memories that are removed meanwhile end it", async () => {

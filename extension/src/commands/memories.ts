@@ -159,7 +159,8 @@ async function loadAllTitles(context: Pick<Context, "request">, root: string | n
 /** Lists the memories of one file, from a code lens, or those about one place in it, from a hover. */
 export async function showFileMemories(context: Pick<Context, "request">, uri: string, place?: { readonly line: number; readonly character: number }): Promise<void> {
   const { memories } = await context.request(protocol.memoryForFile, { uri, ...place });
-  if (memories.length > 0) tickStep("hovered");
+  if (memories.length === 0) return void showInfo("No memory is about this file.");
+  tickStep("hovered");
   await pickAndOpen(memories.map(memoryItem), null, place === undefined ? "Memories of this file" : "Memories about this");
 }
 
