@@ -12,12 +12,16 @@ _LOCAL_HEADING = "# Lerim: memories are shared, this is not"
 _LOCAL_LINES = ("workspace/", "index/", "review/", "memory/summaries/")
 _TEMPORARY_HEADING = "# Lerim: files that are being written"
 _TEMPORARY_LINE = ".lerim-*"
+_OWN_LINES = ("# Lerim: each clone makes this file, so that none is in the way of a pull", "/.gitignore")
 _MOST_IGNORE_BYTES = 64 * 1024
 _MOST_TRIES = 5
 
 
 def make_lerim_folder(lerim: Path) -> None:
     """Creates `.lerim/` and its `.gitignore`; lines a person added or removed there stay that way.
+
+    A `.gitignore` that we make ignores itself: git refuses a pull that brings a file which is here untracked, and every
+    clone in which somebody syncs has this one.
 
     Raises MemoryError_ if it cannot be written, also because the worktree was removed; BoundaryError if it is a
     symbolic link.
@@ -31,7 +35,7 @@ def make_lerim_folder(lerim: Path) -> None:
         try:
             text = files.read_text(ignore_file, _MOST_IGNORE_BYTES, lerim.parent)
         except NotFoundError:
-            lines = [*_list_missing_lines(set()), ""]
+            lines = [*_list_missing_lines(set()), *_OWN_LINES, ""]
             if files.create_file(ignore_file, "\n".join(lines), anchor=lerim.parent):
                 return
             continue

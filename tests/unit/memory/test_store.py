@@ -4,6 +4,7 @@ import contextlib
 import os
 import stat
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from killer import DONE, at_once
 from lerim.errors import BoundaryError, MemoryError_
 from lerim.memory.record import MemoryRecord, render_record
+from lerim.memory.search.memory_search import search_memories
 from lerim.memory.store import Store
 from lerim.paths import Home
 from lerim.project.project import Project
@@ -22,7 +24,7 @@ from rights import bound
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 NAME = "20260801-use-uv"
 TEXT = render_record(MemoryRecord(NAME, "decision", "Use uv", NOW, NOW, "manual", 0.9, ("a",), "Because."))
-IGNORED = ["workspace/", "index/", "review/", "memory/summaries/", ".lerim-*"]
+IGNORED = ["workspace/", "index/", "review/", "memory/summaries/", ".lerim-*", "/.gitignore"]
 
 
 @pytest.fixture
@@ -73,6 +75,34 @@ def test_a_persons_ignore_lines_stay_and_what_they_remove_stays_removed(place: R
     ignore.write_bytes(text.replace(b"review/\r\n", b""))
     added(place, "Another")
     assert b"review/" not in ignore.read_bytes()
+
+
+def test_memories_are_pulled_into_a_clone_in_which_lerim_has_written_already(
+    place: ReviewPaths, root: Path, git: Callable[..., str]
+) -> None:
+    git(root, "init", "-q", "-b", "main")
+    git(root, "commit", "-q", "--allow-empty", "-m", "Start")
+    clone = root.parent / "clone"
+    git(root.parent, "clone", "-q", str(root), str(clone))
+    mate = ReviewPaths(Project("1" * 16, clone, clone, clone / ".git", "", "clone"), place.home)
+    added(mate, "Bob's")
+    path = added(place, "Alice's")
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "Memories")
+    git(clone, "pull", "-q")
+    assert (clone / path.relative_to(root)).is_file() and (clone / ".lerim/.gitignore").is_file()
+    assert {one.record.title for one in mate.store().load_all()[0]} == {"Alice's", "Bob's"}
+
+
+def test_a_search_in_a_fresh_clone_leaves_nothing_for_git(
+    place: ReviewPaths, root: Path, git: Callable[..., str]
+) -> None:
+    put(place.store())
+    git(root, "init", "-q", "-b", "main")
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "Memories")
+    assert [hit.record.title for hit in search_memories(place.project, place.home, "uv")] == ["Use uv"]
+    assert (root / ".lerim/index").is_dir() and git(root, "status", "--porcelain") == ""
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

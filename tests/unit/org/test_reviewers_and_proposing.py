@@ -111,7 +111,6 @@ def test_new_memories_are_put_on_a_branch_and_nothing_else_changes(proposer: Des
     ids = [one for one in proposed["memories"] if "old" not in one]
     assert sorted(changes) == sorted(
         [
-            "A\t.lerim/.gitignore",
             *(f"A\t.lerim/memory/decisions/{one}.md" for one in ids),
             "A\t.lerim/memory/archived/decisions/20260701-old.md",
             "D\t.lerim/memory/decisions/20260701-old.md",

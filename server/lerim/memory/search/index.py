@@ -344,6 +344,7 @@ class Index:
                 self._data_version = -1
                 if location.is_ours(self.folder, self._nonce) and self._resume(location):
                     return
+                location.keep_out_of_git()
                 location.note_path.unlink(missing_ok=True)
                 _unlink(folder, location.path.name)  # if it is a symbolic link, only the link
                 os.close(folder.open(location.path.name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))

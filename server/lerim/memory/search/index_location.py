@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 
 from lerim import files, sqlite
 from lerim.errors import LerimError, MemoryError_, error_reason
+from lerim.project import folder
 
 _WAIT_SECONDS = 2
 _SETTINGS = ("journal_mode = MEMORY", "synchronous = OFF", "cache_size = -4000")
@@ -68,6 +69,13 @@ class IndexLocation:
         state = self.path.lstat()
         note = _Note(state.st_dev, state.st_ino, nonce, str(folder))
         files.replace_file(self.note_path, msgspec.json.encode(note).decode(), 0o600)
+
+    def keep_out_of_git(self) -> None:
+        """Gives `.lerim/` its `.gitignore` if this is the index of a repository: a clone has memories and no such file.
+        Raises MemoryError_, BoundaryError."""
+        state = self.path.parent.parent
+        if state.parent == self.anchor:
+            folder.make_lerim_folder(state)
 
     @contextmanager
     def write_lock(self) -> Iterator[None]:

@@ -109,8 +109,7 @@ def _find_changes(
     here, problems = store.find_files(archived=True)
     committed = set(git.list_files(head, project.memory_folder) or ())
     names = {f"{project.memory_folder}/{one.name}": one for one in here}
-    ignore_file = f"{project.lerim_dir.name}/.gitignore"
-    known = git.read_texts([(head, path) for path in (*names, ignore_file)])
+    known = git.read_texts([(head, path) for path in names])
     changed: list[_Changed] = []
     contents: dict[str, bytes | None] = {}
     for path, one in names.items():
@@ -130,11 +129,6 @@ def _find_changes(
             moved_from = _other_place(project.memory_folder, one)
             if moved_from in committed and moved_from not in names:
                 contents[moved_from] = None
-    if changed and (head, ignore_file) not in known:  # what must stay on this machine
-        try:
-            contents[ignore_file] = files.read_text(project.root / ignore_file, MAX_FILE_BYTES, project.root).encode()
-        except LerimError:
-            problems.append(Problem("org", ignore_file, "It is left out of the branch: it cannot be read."))
     return changed, contents, problems
 
 
