@@ -66,13 +66,14 @@ def test_a_folder_that_is_not_there_is_not_the_repository_around_it(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows removes no current folder")
 def test_a_folder_that_cannot_even_be_looked_for_does_not_exist(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
     for folder in (".", "~nobody-of-this-name/x", "a" * 5_000):
         assert answer("memory", "list", "--repo", folder, code=1)["error"]["message"] == "This folder does not exist."
+    assert answer("memory", "list", "--file", "src/app.py", "--repo", str(repo))["memories"] == []
 
 
 def test_make_run_refuses_a_folder_that_is_not_there(repo: Path) -> None:

@@ -204,7 +204,7 @@ def convert_errors(url: str) -> Iterator[None]:
         raise OrgError(
             "The database cannot be reached, or it ended the connection.",
             where=where,
-            todo="Check its address and whether it runs; what was finished is kept.",
+            todo="Check its address, its password and whether it runs; what was finished is kept.",
         ) from error
     except UnicodeEncodeError as error:
         raise OrgError("The database takes no text that is not valid Unicode.", where=where) from error

@@ -24,7 +24,10 @@ def resolve_from_root(project: Project, typed: str) -> str:
     path, separator, symbol = typed.strip().replace("\\", "/").partition("#")
     if not path or project.is_personal:
         return typed
-    candidate_path = Path(os.path.normpath(Path.cwd() / path))
+    try:
+        candidate_path = Path(os.path.normpath(Path.cwd() / path))
+    except OSError:  # the current folder was removed
+        return typed
     if not candidate_path.is_relative_to(project.root) or candidate_path == project.root:
         return typed
     if _is_explicit_path(path) or _exists(candidate_path):
