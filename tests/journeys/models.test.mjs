@@ -98,7 +98,7 @@ test("the editor's own model", { skip: missing() ?? false, timeout: JOURNEY }, a
     await screen.shot("comment-edited");
     await comment.getByRole("button", { name: "Save" }).click();
     await until("the candidate is changed", () => review().some((name) => /title: .*By agreement: Totals are cents/.test(readFileSync(join(root, ".lerim", "review", name), "utf8"))));
-    await screen.notification(/Edited: Totals are cents/);
+    await screen.notification(/Edited: By agreement: Totals are cents/);
     await screen.clearNotifications();
   });
 

@@ -101,7 +101,8 @@ def test_a_rejected_candidate_is_gone_and_undo_brings_it_back(place: ReviewPaths
 
 def test_edit_changes_only_what_is_given(place: ReviewPaths, repo: Path):
     name = propose(place)
-    answer("review", "edit", name, "--title", "Use uv for everything", "--tag", "uv", "--repo", str(repo))
+    done = answer("review", "edit", name, "--title", "Use uv for everything", "--tag", "uv", "--repo", str(repo))
+    assert done["results"][0]["message"] == "Edited: Use uv for everything"
     [candidate] = answer("review", "list", "--repo", str(repo))["candidates"]
     assert (candidate["title"], candidate["tags"]) == ("Use uv for everything", ["uv"])
     assert candidate["body"].startswith("Use uv, not pip.")

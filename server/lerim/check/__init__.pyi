@@ -1,3 +1,4 @@
+from .changes import NOTHING_TOUCHED as NOTHING_TOUCHED
 from .changes import TouchedMemory as TouchedMemory
 from .changes import find_touched_memories as find_touched_memories
 from .context import CheckContext as CheckContext

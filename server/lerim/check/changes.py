@@ -10,6 +10,8 @@ from lerim.errors import UsageError
 from lerim.memory import MemoryEntry, Reference, ReferenceMap, SourceReader, baseline_in, reference_text
 from lerim.project import Git, Project, open_git
 
+NOTHING_TOUCHED = "No memory is about the code of this change."
+
 
 @dataclass(frozen=True, slots=True)
 class TouchedMemory:

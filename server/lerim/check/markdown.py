@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lerim.check.changes import TouchedMemory
+from lerim.check.changes import NOTHING_TOUCHED, TouchedMemory
 from lerim.check.findings import CheckReport, Finding
 from lerim.redaction import clean_text
 
@@ -25,7 +25,7 @@ def render_report(report: CheckReport, touched: Sequence[TouchedMemory] | None, 
         lines += ["This change touches code that memories are about. Are they still true?", ""]
         lines += _limit([_describe_touched(report, one) for one in touched[:MAX_LISTED]], len(touched))
     elif touched is not None:
-        lines.append("No memory is about the code of this change.")
+        lines.append(NOTHING_TOUCHED)
     elif not report.findings:
         lines.append("Nothing is wrong with the memories.")
     named = set(failing)

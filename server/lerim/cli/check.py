@@ -119,6 +119,8 @@ def _fails(finding: Finding, codes: Sequence[str], *, strict: bool) -> bool:
 
 
 def _show_text(report: CheckReport, touched: Sequence[TouchedMemory] | None) -> None:
+    from lerim.check import NOTHING_TOUCHED
+
     for one in report.findings:
         place = f"{report.shown_path(one.path)}:{one.span.start_line + 1}:{one.span.start_character + 1}"
         output.print_line(output.escape_controls(f"{place}: {one.severity}: {one.message} [{one.code}]"))
@@ -128,7 +130,8 @@ def _show_text(report: CheckReport, touched: Sequence[TouchedMemory] | None) -> 
         output.print_line(output.escape_controls(f"{place}: {memory.kind} “{memory.title}” is about {about}"))
     if touched is not None:
         memories = "1 memory is" if len(touched) == 1 else f"{len(touched)} memories are"
-        output.print_line(f"This change touches code that {memories} about.")
+        about = f"This change touches code that {memories} about." if touched else NOTHING_TOUCHED
+        output.print_line(about)
     counts = [
         output.pluralize(report.count("error"), "error"),
         output.pluralize(report.count("warning"), "warning"),

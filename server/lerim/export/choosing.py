@@ -15,7 +15,7 @@ from lerim.redaction import find_redaction_marks, redact_secrets
 
 LeftOutReason = Literal["secret", "tool", "theme", "no-room"]
 REASON_TEXTS: dict[LeftOutReason, str] = {
-    "secret": "it contains a secret",
+    "secret": "with a secret",
     "tool": "only a tool's output or a web page says it",
     "theme": "a theme is not a rule",
     "no-room": "there was no room for it",

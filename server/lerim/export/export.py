@@ -122,9 +122,9 @@ def describe_left_out(export: Export) -> list[str]:
     no_room = counts.pop("no-room", 0)
     reasons = [(count, REASON_TEXTS[reason]) for reason, count in sorted(counts.items())]
     reasons += [
-        (export.drifted, "its code has changed since, or is not found"),
-        (export.unchecked, "it was never compared with the code here"),
-        (export.unapproved, "it reads like an order, and you have not approved the text"),
+        (export.drifted, "the code has changed since, or is not found"),
+        (export.unchecked, "never compared with the code here"),
+        (export.unapproved, "the text reads like an order, and you have not approved it"),
     ]
     sentences = [f"{_count_memories(no_room)} more did not fit; `lerim memory search` finds them."] if no_room else []
     return [*sentences, *(f"{_count_memories(count)} left out: {why}." for count, why in reasons if count)]

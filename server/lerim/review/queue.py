@@ -185,7 +185,7 @@ def load_pending(paths: ReviewPaths, candidate_id: str) -> Proposal:
     """Load a waiting candidate by its id. Writes nothing. Raises NotFoundError, MemoryError_."""
     if claim_states(paths).get(candidate_id) != "pending":
         message = f"No candidate {candidate_id[:80]!r} waits for review."
-        raise NotFoundError(message, where=str(paths.review), todo="List the candidates again.")
+        raise NotFoundError(message, where=str(paths.review), todo="See `lerim review list`.")
     return load_candidate(paths, candidate_id, paths.store())
 
 

@@ -61,6 +61,7 @@ def test_only_memories_whose_code_differs_are_touched(change: Path, git: Git) ->
     assert [one["references"] for one in touched] == [["src/app.py#load"], ["src/app.py", "docs"]]
     assert answer("check", "--since", "HEAD", code=1)["touched"] == []
     assert "touches code that 2 memories are about" in run("check", "--since", "base").output
+    assert "No memory is about the code of this change." in run("check", "--since", "HEAD").output
     for wrong in ("nowhere", "--output=x", "base; rm -rf ."):
         assert answer("check", f"--since={wrong}", code=2)["error"]["where"] == wrong
 

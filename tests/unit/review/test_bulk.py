@@ -30,7 +30,8 @@ def test_many_are_rejected_and_one_undo_brings_all_back(place: ReviewPaths, make
     assert len(waiting(place)) == 4
     again = queue.undo_last(place, "b1")
     assert (again.ok, again.code, again.message) == (True, "already", "It was undone before.")
-    assert queue.undo_last(place, "b").code == queue.undo_last(place).code == "nothing"
+    assert queue.undo_last(place, "b").code == "already", "the beginning of an id is enough"
+    assert queue.undo_last(place, "c").code == queue.undo_last(place).code == "nothing"
 
 
 def test_many_are_accepted_except_those_with_warnings_and_a_changed_memory_stays_when_undone(

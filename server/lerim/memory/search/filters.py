@@ -109,7 +109,7 @@ def find_wrong_filters(text: str) -> list[Problem]:
     those that do."""
     now = datetime.now(UTC)
     return [
-        Problem("usage", found[0], f"No such filter: `{found['prefix']}:` takes {_FILTER_VALUES[found['prefix']]}.")
+        Problem("usage", found[0], f"Unknown value: `{found['prefix']}:` takes {_FILTER_VALUES[found['prefix']]}.")
         for found in _FILTER_TERM.finditer(text)
         if found["prefix"] in _FILTER_VALUES and _value_of(found) and _narrow(EVERY_STATUS, found, now) is None
     ]

@@ -25,13 +25,13 @@ def edit_candidate(paths: ReviewPaths, candidate_id: str, edit: CandidateEdit, *
         text = apply_edit(proposal, edit)
         if text == proposal.text:
             return ReviewResult(True, "unchanged", "Nothing was changed.", path=str(proposal.path))
-        parse_candidate(text, proposal.path, store)
+        edited = parse_candidate(text, proposal.path, store)
         change = FileChange("review", str(paths.state_anchor), str(proposal.path), proposal.text, text)
         label = f"Edited: {proposal.record.title}"
         done = actions.perform_action(
             paths, ledger, "edit", label, proposal.id, ("pending", "pending"), [change], judged="edited"
         )
-        return ReviewResult(True, "edited", label, done.id, str(proposal.path))
+        return ReviewResult(True, "edited", f"Edited: {edited.record.title}", done.id, str(proposal.path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def load_claim(paths: ReviewPaths, ledger: Ledger, candidate_id: str) -> LedgerC
     known = ledger.find_claim(candidate_id)
     if known is None:
         raise NotFoundError(
-            f"There is no candidate {candidate_id[:80]!r}.", where=str(paths.review), todo="List the candidates again."
+            f"There is no candidate {candidate_id[:80]!r}.", where=str(paths.review), todo="See `lerim review list`."
         )
     return known
 

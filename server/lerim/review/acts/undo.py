@@ -55,9 +55,9 @@ def undo_last(paths: ReviewPaths, action: str | None = None) -> ReviewResult:
     takes the one before, until the files are again as the action left them.
     """
     with actions.locked_ledger(paths) as ledger:
+        action = ledger.complete_action_id(action) if action else None
         if action and (members := ledger.list_bulk(action)):
             return _undo_bulk(paths, ledger, action, members)
-        action = ledger.complete_action_id(action) if action else None
         actions.require_finished(paths, ledger, lambda one: one.id == action if action else one.stage == "undoing")
         target = ledger.find_action(action) if action else _last(paths, ledger)
         if action is None and target is not None and (bulk := _bulk_of(target)):

@@ -281,8 +281,13 @@ class Ledger:
         return next(self._actions("WHERE id=?", action_id), None)
 
     def complete_action_id(self, beginning: str) -> str:
-        """The id of the only action whose id has this prefix; the prefix itself if none or several have it."""
-        query = "SELECT id FROM actions WHERE substr(id, 1, length(:given))=:given LIMIT 2"
+        """The id of the only action, or the only bulk, whose id has this prefix; the prefix itself if none or several
+        have it."""
+        bulk = "instr(id, '.')>length(:given)"
+        query = (
+            f"SELECT DISTINCT iif({bulk}, substr(id, 1, instr(id, '.') - 1), id) FROM actions "
+            "WHERE substr(id, 1, length(:given))=:given LIMIT 2"
+        )
         found = self._sql.execute(query, {"given": beginning}).fetchall()
         return str(found[0][0]) if len(found) == 1 and beginning else beginning
 
