@@ -52,6 +52,7 @@ export async function askQuestions(run, person, model) {
     await until("the first sentence is there", async () => (await frame.locator(".sentence").count()) === 1 && (await frame.locator(".cancel").isVisible()));
     await frame.locator(".cancel").click();
     await until("it says so", async () => /Cancelled/.test(await frame.locator(".note").innerText()));
+    assert.equal(await frame.locator(".question").evaluate((field) => field === document.activeElement), true, "the keyboard is lost with the button");
     await until("nothing is asked any more", () => machine.processes(/-m lerim worker/).length === 0);
     await screen.shot("ask-cancelled");
     assert.deepEqual(await barriersInThemes(person, frame, "answer"), []);

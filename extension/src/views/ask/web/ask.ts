@@ -93,6 +93,7 @@ function setQuestion(question: string): void {
 
 function draw(): void {
   const asking = state.state === "asking";
+  if (document.activeElement === (asking ? askButton : cancelButton)) questionField.focus(); // the button is about to lose the keyboard
   drawAskButton();
   askButton.toggleAttribute("disabled", asking || restricted);
   cancelButton.hidden = !asking;
