@@ -30,7 +30,8 @@ def describe_recalled(found: Recalled, problems: Sequence[Problem], outside: int
     if len(items) < len(found.memories):
         notes.append(f"{len(found.memories) - len(items)} more did not fit; ask a narrower question to see them.")
     if found.drifted:
-        notes.append(f"{_count_left_out(found.drifted)} because the code has changed since (include_drifted).")
+        why = "because the code has changed since, or is not found"
+        notes.append(f"{_count_left_out(found.drifted)} {why} (include_drifted returns such memories).")
     if found.unchecked:
         notes.append(f"{_count_left_out(found.unchecked)} because the code was never compared with it here.")
     if found.unapproved:
