@@ -89,6 +89,6 @@ test("a workspace may turn Lerim off and let it wait longer, and nothing else", 
   for (const narrower of [{ enabled: false }, { idleSeconds: 0 }, { idleSeconds: 60 }]) {
     const { settings, widened } = readBoth({}, narrower);
     expect(settings).toEqual({ ...defaults, ...narrower });
-    expect(widened).toBeUndefined();
+    expect(widened).toEqual([]);
   }
 });

@@ -68,9 +68,9 @@ export interface ReadSettings {
   /** Settings of the wrong type, whose defaults are used. */
   readonly rejected: string[];
   /** Settings in which the workspace allows more than the user settings, which are used instead. */
-  readonly widened?: string[];
+  readonly widened: string[];
   /** Invalid model settings by name; they are sent to the sidecar, so that it asks no model. */
-  readonly unusable?: Readonly<Record<string, unknown>>;
+  readonly unusable: Readonly<Record<string, unknown>>;
 }
 
 const modelPrefix = "model.";
@@ -120,7 +120,7 @@ export function readSettings(configuration: Configuration): ReadSettings {
     rejected.push(`lerim.${modelPrefix}${name}`);
     unusable[`${modelPrefix}${name}`] = null;
   }
-  return { settings, rejected, ...(widened.length > 0 && { widened }), ...(Object.keys(unusable).length > 0 && { unusable }) };
+  return { settings, rejected, widened, unusable };
 }
 
 /** Unknown names below `lerim.model`: one may be a misspelled address. */

@@ -226,8 +226,8 @@ export class Context implements vscode.Disposable {
   private readSettings(): Settings {
     const { settings, rejected, widened, unusable } = readSettings(vscode.workspace.getConfiguration("lerim"));
     for (const key of rejected) this.output.warn(`The setting ${key} has an invalid value. Its default is used.`);
-    for (const key of widened ?? []) this.output.warn(`The workspace's ${key} is less strict than your user setting, so your user setting is used.`);
-    this.#unusableSettings = unusable ?? {};
+    for (const key of widened) this.output.warn(`The workspace's ${key} is less strict than your user setting, so your user setting is used.`);
+    this.#unusableSettings = unusable;
     return settings;
   }
 
