@@ -138,7 +138,7 @@ test("a message is copied, and a session is continued with its agent once the pe
 
 test("what a call changed opens in the editor's own difference view, and several files in one editor", async () => {
   const one = { path: "/work/src/app.py", before: "a = 1\n", after: "a = 2\n" };
-  context.answer(protocol.sessionEdits, ({ call }) => ({ edits: call === 0 ? [one] : [one, { path: "C:\\work\\new.py", before: "", after: "b = 1\n" }] }));
+  context.answer(protocol.sessionCall, ({ call }) => ({ edits: [[one], [one, { path: "C:\\work\\new.py", before: "", after: "b = 1\n" }]][call] ?? [], output: "", outputCut: 0 }));
   const panel = await open("s1");
   await message(panel, "session");
   panel.send({ type: "openDiff", turn: "1", call: 0 });
@@ -149,8 +149,31 @@ test("what a call changed opens in the editor's own difference view, and several
   expect([text(before), text(after), before.path]).toEqual([one.before, one.after, "/work/src/app.py"]);
   panel.send({ type: "openDiff", turn: "1", call: 1 });
   await expect.poll(() => shown.commands.at(-1)?.id).toBe("vscode.changes");
+  panel.send({ type: "openDiff", turn: "1", call: 2 });
+  expect(await message(panel, "failed")).toMatchObject({ message: "The text of this edit is not in the transcript. Open the file instead." });
   panel.send({ type: "openDiff", turn: "", call: -1 });
   await expect.poll(() => context.logged.at(-1)).toContain("not understood");
+});
+
+test("what calls printed is read one after the other, and what prevents it is said in its place", async () => {
+  let running = 0;
+  context.answer(protocol.sessionCall, async ({ call }) => {
+    running += 1;
+    expect(running).toBe(1);
+    await Promise.resolve();
+    running -= 1;
+    if (call === 1) throw new Error("This call is not in the transcript.");
+    return { edits: [], output: `printed ${call}`, outputCut: 7 };
+  });
+  const panel = await open("s1");
+  await message(panel, "session");
+  for (const call of [0, 1, 2]) panel.send({ type: "loadOutput", turn: "1", call });
+  const answers = (): unknown[] => panel.posted.filter((one) => (one as { type: string }).type === "output");
+  await expect.poll(() => answers()).toEqual([
+    { type: "output", turn: "1", call: 0, text: "printed 0", cut: 7, failed: "" },
+    { type: "output", turn: "1", call: 1, text: "", cut: 0, failed: "This call is not in the transcript." },
+    { type: "output", turn: "1", call: 2, text: "printed 2", cut: 7, failed: "" },
+  ]);
 });
 
 test("of a session that its agent cannot continue that is said", async () => {

@@ -104,7 +104,7 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     assert.equal(await frame.locator("#transcript b, #transcript a, #transcript script, #transcript img").count(), 0);
     await screen.shot("viewer");
     await frame.locator(".call summary").first().click();
-    await until("the call is unfolded", async () => /AssertionError/.test(await frame.locator(".call[open]").first().innerText()));
+    await until("the call is unfolded, and what it printed is read from the transcript", async () => /Output:[^]*AssertionError/.test(await frame.locator(".call[open]").first().innerText()));
     await frame.locator(".heading").click();
     await screen.page.keyboard.press("n");
     await target(/No, never round/);

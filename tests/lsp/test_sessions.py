@@ -112,7 +112,9 @@ async def test_a_transcript_comes_by_pages_clean_and_with_how_each_call_ended(ed
     assert unknown.data["kind"] == "not-found"
 
 
-async def test_the_edits_of_a_call_are_read_from_its_transcript_without_secrets(editor: Editor, isolated: Path) -> None:
+async def test_the_edits_and_the_output_of_a_call_are_read_from_its_transcript_without_secrets(
+    editor: Editor, isolated: Path
+) -> None:
     path = str(editor.repo / "src" / "app.py")
     edits = [{"old_string": "a = 1\n", "new_string": f"key = '{SECRET}'\n"}, {"old_string": "b", "new_string": "c"}]
     made = call("t1", "MultiEdit", file_path=path, edits=edits)
@@ -122,7 +124,7 @@ async def test_the_edits_of_a_call_are_read_from_its_transcript_without_secrets(
         FIRST,
         prompt("change it"),
         reply("a", call("t0", "Read", file_path=path), made),
-        answer("t0", "a = 1"),
+        answer("t0", f"a = 1\nkey = {SECRET}\n"),
         answer("t1", "The file was updated."),
         prompt("thanks"),
     )
@@ -132,14 +134,17 @@ async def test_the_edits_of_a_call_are_read_from_its_transcript_without_secrets(
     one = await the_session(editor)
     turn = (await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": 1, "count": 1})).turns[0]
     assert [done.edits for done in turn.calls] == [False, True]
-    [edit] = (await editor.ask(core.SESSION_EDITS, {"id": one.id, "turn": turn.turn, "call": 1})).edits
+    [edit] = (await editor.ask(core.SESSION_CALL, {"id": one.id, "turn": turn.turn, "call": 1})).edits
     assert (edit.path, edit.before) == (path, "a = 1\n\n⋯\nb")
     assert edit.after.startswith("key = '[redacted:") and edit.after.endswith("⋯\nc")
-    for asked in ({"turn": turn.turn, "call": 0}, {"turn": turn.turn, "call": 7}, {"turn": "0" * 12, "call": 1}):
-        refused = await editor.refused(core.SESSION_EDITS, {"id": one.id, **asked})
+    read = await editor.ask(core.SESSION_CALL, {"id": one.id, "turn": turn.turn, "call": 0})
+    assert (read.edits, read.outputCut) == ([], 0)
+    assert read.output.startswith("a = 1\nkey = [redacted:")
+    for asked in ({"turn": turn.turn, "call": 7}, {"turn": "0" * 12, "call": 1}):
+        refused = await editor.refused(core.SESSION_CALL, {"id": one.id, **asked})
         assert "not in the transcript" in refused.message
     path_of_session.unlink()
-    refused = await editor.refused(core.SESSION_EDITS, {"id": one.id, "turn": turn.turn, "call": 1})
+    refused = await editor.refused(core.SESSION_CALL, {"id": one.id, "turn": turn.turn, "call": 1})
     assert "not in the transcript" in refused.message or "cannot be read" in refused.message, refused.message
 
 

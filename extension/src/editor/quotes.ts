@@ -14,7 +14,7 @@ export async function askWhereQuotesGo(): Promise<"shared" | "local" | undefined
     {
       modal: true,
       detail:
-        `A memory is a markdown file in the repository. Its title and text are in the file in either case, and may repeat what you typed.\n\n${shareButton}: the file has the exact quotes of your sessions, too, and everyone with access to the repository can read them.\n\n${keepButton}: the quotes are stored outside the repository.\n\nLerim commits nothing itself. You are asked once per repository, and can change the answer with the command Lerim: Choose Where Quotes Are Kept.`,
+        `A memory is a markdown file in the repository. Its title and text are in the file in either case, and may repeat what was said in the session.\n\n${shareButton}: the file has the exact quotes of your sessions, too, and everyone with access to the repository can read them.\n\n${keepButton}: the quotes are stored outside the repository.\n\nLerim commits nothing itself. You are asked once per repository, and can change the answer with the command Lerim: Choose Where Quotes Are Kept.`,
     },
     keepButton,
     shareButton,
@@ -29,7 +29,7 @@ export async function chooseWhereQuotesGo(context: Pick<Context, "request">): Pr
   const { quotes: current } = await context.request(protocol.reviewQuotes, { root });
   const items = [
     { label: shareButton, detail: "The memory's file has the exact quotes of your sessions.", quotes: "shared" },
-    { label: keepButton, detail: "Only the memory's title and text are in its file. They may repeat what you typed.", quotes: "local" },
+    { label: keepButton, detail: "Only the memory's title and text are in its file. They may repeat what was said in the session.", quotes: "local" },
   ] as const;
   const picked = await vscode.window.showQuickPick(
     items.map((item) => ({ ...item, description: item.quotes === current ? "current" : "" })).sort((one, other) => other.description.localeCompare(one.description)), // Enter changes nothing

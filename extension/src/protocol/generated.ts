@@ -459,6 +459,14 @@ export interface UnknownSessions {
   nothingToSee: number;
 }
 /**
+ * A call of a turn, by its number among the turn's calls (from 0).
+ */
+export interface CallParams {
+  id: string;
+  turn: string;
+  call: number;
+}
+/**
  * A candidate as a comment on a file. `heading` says what is proposed, `text` is the comment as markdown; `title`,
  * `body` and `tags` are what can be edited. `line` (from 0) defines `symbol`; where that is not found (`found` is
  * false), and for a reference to the whole file, it is the first. `choice`: accepting needs a decision about similar
@@ -726,20 +734,6 @@ export interface EditorModelView {
  */
 export interface EditorModelsParams {
   models: EditorModelView[];
-}
-/**
- * A call of a turn, by its number among the turn's calls (from 0).
- */
-export interface EditsParams {
-  id: string;
-  turn: string;
-  call: number;
-}
-/**
- * The edits of a call, one for each file.
- */
-export interface EditsView {
-  edits: EditView[];
 }
 /**
  * The plan to carry out, by the `stamp` it was shown with. `takeEdits`: lines edited by hand become candidates,
@@ -1306,6 +1300,15 @@ export interface QuotesView {
   quotes: "" | "local" | "shared";
 }
 /**
+ * The edits of a call, one for each file, and its output, "" if there is none; `outputCut` characters are left out
+ * in its middle.
+ */
+export interface RecordedCallView {
+  edits: EditView[];
+  output: string;
+  outputCut: number;
+}
+/**
  * What is wrong with the references of a candidate.
  */
 export interface ReferenceCheck {
@@ -1736,7 +1739,7 @@ export const sessionsUse = request<UseSessionsParams, OutcomeView>("lerim/sessio
 export const sessionsSearch = request<SessionSearchParams, HitsView>("lerim/sessions/search");
 export const sessionOpen = request<OpenParams, OutlineView>("lerim/session/open");
 export const sessionTurns = request<TurnsParams, TurnsView>("lerim/session/turns");
-export const sessionEdits = request<EditsParams, EditsView>("lerim/session/edits");
+export const sessionCall = request<CallParams, RecordedCallView>("lerim/session/call");
 export const sessionFind = request<FindParams, PositionsView>("lerim/session/find");
 export const agents = request<AgentsParams, AgentsView>("lerim/agents");
 export const connect = request<ConnectParams, OutcomeView>("lerim/connect");

@@ -8,7 +8,7 @@
 - `worker benefit --repo PATH`: computes what became of the memories that agents were given
 - `worker journal --repo PATH --day DAY`: makes the entry of a day (`2026-03-02`, `today`)
 - `worker check --repo PATH`: looks for what is wrong in the memories
-- `worker edits --session PLACE --turn TURN --call NUMBER`: reads what a call of a session changed
+- `worker call --session PLACE --turn TURN --call NUMBER`: reads the edits and the output of a call of a session
 
 The process may be killed at any time: the next job continues from what the catalog has. It exits when its parent does.
 """
@@ -49,7 +49,7 @@ from lerim.models import (
     Usage,
 )
 from lerim.process import lower_priority
-from lerim.sessions import FileEdit
+from lerim.sessions import RecordedCall
 from lerim.statistics import Benefit
 from lerim.streams import claim_streams
 
@@ -103,10 +103,10 @@ class CheckLine(msgspec.Struct, frozen=True, tag_field="event", tag="checked"):
     report: CheckReport
 
 
-class CallEditsLine(msgspec.Struct, frozen=True, tag_field="event", tag="edits"):
-    """The last line of a job that read what a call changed."""
+class RecordedCallLine(msgspec.Struct, frozen=True, tag_field="event", tag="call"):
+    """The last line of a job that read what is recorded of a call."""
 
-    edits: list[FileEdit]
+    call: RecordedCall
 
 
 class AnswerLine(msgspec.Struct, frozen=True, tag_field="event", tag="answered"):
@@ -136,7 +136,7 @@ LastLine: TypeAlias = (
     | BenefitLine
     | JournalLine
     | CheckLine
-    | CallEditsLine
+    | RecordedCallLine
     | ModelTestLine
     | SessionTrialLine
     | FailureLine
@@ -165,13 +165,13 @@ ParentLine: TypeAlias = CancelLine | EditorAnswer | EditorAnswerPart | EditorRef
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One job: its name, and the folder whose repository it works on (`model` and `edits` work on none).
+    """One job: its name, and the folder whose repository it works on (`model` and `call` work on none).
 
     `explicit`: the person started it. `options` belongs to `sync`, `dry_run` to `maintain`, `question` to `ask`, `day`
-    to `journal`, `call` (the session's place, the turn and the call's number) to `edits`.
+    to `journal`, `call` (the session's place, the turn and the call's number) to the job of this name.
     """
 
-    job: Literal["sync", "maintain", "ask", "model", "try", "benefit", "journal", "check", "edits"]
+    job: Literal["sync", "maintain", "ask", "model", "try", "benefit", "journal", "check", "call"]
     repo: Path = Path()
     explicit: bool = False
     options: SyncOptions | None = None
@@ -195,8 +195,8 @@ def parse_order(arguments: Sequence[str], source: BinaryIO) -> Order | None:
                 return Order("check", Path(path))
             case ["journal", "--repo", path, "--day", day]:
                 return Order("journal", Path(path), day=day)
-            case ["edits", "--session", place, "--turn", turn, "--call", number] if number.isdecimal():
-                return Order("edits", call=(place, turn, int(number)))
+            case ["call", "--session", place, "--turn", turn, "--call", number] if number.isdecimal():
+                return Order("call", call=(place, turn, int(number)))
             case ["ask", "--repo", path]:
                 question = msgspec.json.decode(source.readline(MAX_QUESTION_BYTES), type=Question)
                 return Order("ask", Path(path), question=question)
@@ -272,7 +272,7 @@ _NOUNS = {
     "benefit": "computation",
     "journal": "journal",
     "check": "check",
-    "edits": "reading",
+    "call": "reading",
 }
 """What a message about a failure calls each job."""
 
@@ -304,7 +304,7 @@ def _send_failure(lines: LineWriter, error: LerimError) -> int:
 
 def _execute_order(order: Order, lines: LineWriter, cancelled: Callable[[], bool], bridge: EditorBridge) -> LastLine:
     """Carry out the order and return its last line. What a job needs is imported only by that job."""
-    environ, home = os.environ, _find_home(Path.cwd() if order.job in ("model", "edits") else order.repo)
+    environ, home = os.environ, _find_home(Path.cwd() if order.job in ("model", "call") else order.repo)
     if order.job == "model":
         from lerim.config import load
         from lerim.models import find_extraction_model, probe_model
@@ -312,11 +312,11 @@ def _execute_order(order: Order, lines: LineWriter, cancelled: Callable[[], bool
         settings, _ = load.load_settings(environ, home)
         probe = probe_model(settings, find_extraction_model(settings, environ), environ, cancelled, bridge)
         return ModelTestLine(probe.model, probe.answer, probe.usage, probe.steps)
-    if order.job == "edits":
-        from lerim.sessions import Catalog, find_call_edits
+    if order.job == "call":
+        from lerim.sessions import Catalog, read_call
 
         with Catalog.open(home) as catalog:
-            return CallEditsLine(find_call_edits(catalog.db, *order.call))
+            return RecordedCallLine(read_call(catalog.db, *order.call))
     project = _find_project(order.repo, home)
     if order.job == "try":
         from lerim.jobs import session_trial

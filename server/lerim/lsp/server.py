@@ -92,7 +92,7 @@ REQUESTS = (
     RequestHandler(core.SESSIONS_SEARCH, sessions.SessionSearchParams, "features.sessions.search", "search_sessions"),
     RequestHandler(core.SESSION_OPEN, sessions.OpenParams, "features.sessions.transcripts", "session_outline"),
     RequestHandler(core.SESSION_TURNS, sessions.TurnsParams, "features.sessions.transcripts", "list_turns"),
-    RequestHandler(core.SESSION_EDITS, sessions.EditsParams, "features.job_results", "read_call_edits"),
+    RequestHandler(core.SESSION_CALL, sessions.CallParams, "features.job_results", "read_call"),
     RequestHandler(core.SESSION_FIND, sessions.FindParams, "features.sessions.transcripts", "find_text"),
     RequestHandler(core.AGENTS, sessions.AgentsParams, "features.sessions.agent_stores", "list_agents"),
     RequestHandler(core.CONNECT, sessions.ConnectParams, "features.sessions.agent_stores", "connect_agent"),

@@ -30,8 +30,9 @@ from .discovery import split_likely_transcripts as split_likely_transcripts
 from .display import clean_line as clean_line
 from .display import make_turn_snippet as make_turn_snippet
 from .display import session_title as session_title
+from .exporting import RecordedCall as RecordedCall
 from .exporting import export_session as export_session
-from .exporting import find_call_edits as find_call_edits
+from .exporting import read_call as read_call
 from .model import NO_TOKENS as NO_TOKENS
 from .model import PLATFORM_NAMES as PLATFORM_NAMES
 from .model import Database as Database

@@ -1,5 +1,5 @@
 """Any agent's session in one normalised form, read from its transcript and redacted: one object a turn
-(docs/SESSION_FORMAT.md). Also the edits of one tool call: the catalog stores only which files they changed."""
+(docs/SESSION_FORMAT.md). Also the edits and the output of one tool call, of which the catalog stores little."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from lerim.sessions.model import (
 from lerim.sessions.readers import read_session
 from lerim.sessions.redacted import redact_text, redact_turn
 from lerim.sessions.tables import TRANSCRIPT_COLUMNS, make_transcript, render_calls, replace_surrogates
+from lerim.sessions.transcript_page import clean_transcript
 
 FORMAT_VERSION = 1
 
@@ -132,20 +133,29 @@ def _make_turn(transcript: Transcript, turn: Turn) -> ExportedTurn:
     )
 
 
-def find_call_edits(db: sqlite3.Connection, place: str, turn: str, number: int) -> list[FileEdit]:
-    """Returns the edits of a turn's call, one for each file and without secrets. `number` counts the calls from 0, as
-    the transcript page lists them. Reads the transcript of the session at `place` up to the turn.
+class RecordedCall(msgspec.Struct, frozen=True):
+    """What a transcript has of a tool call, without secrets: its edits, one for each file, and the beginning and end of
+    its output. `output_cut` is the number of characters left out between these."""
 
-    Raises NotFoundError if the transcript, the turn or its edits are gone; TranscriptError if it cannot be read.
+    edits: list[FileEdit]
+    output: str
+    output_cut: int
+
+
+def read_call(db: sqlite3.Connection, place: str, turn: str, number: int) -> RecordedCall:
+    """Returns what is recorded of a turn's call. `number` counts the calls from 0, as the transcript page lists them.
+    Reads the transcript of the session at `place` up to the turn.
+
+    Raises NotFoundError if the transcript, the turn or the call is gone; TranscriptError if it cannot be read.
     """
     for one in read_session(find_transcript(db, place)):
         if one.id == turn:
             calls = [call for call in one.tool_calls if render_calls([call])]
-            edits = _join_edits(calls[number]) if number < len(calls) else []
-            if edits:
-                return edits
+            if number < len(calls):
+                call = calls[number]
+                return RecordedCall(_join_edits(call), clean_transcript(call.output).rstrip(), call.output_cut)
             break
-    raise NotFoundError("The text of this edit is not in the transcript.", where=place, todo="Open the file instead.")
+    raise NotFoundError("This call is not in the transcript.", where=place, todo="Open the session again.")
 
 
 def _join_edits(call: ToolCall) -> list[FileEdit]:

@@ -110,11 +110,12 @@ def _make_calls(tools: str, limit: int) -> list[ShownCall]:
 
 def _cut_text(text: str, limit: int) -> tuple[str, int]:
     """The first `limit` characters, cleaned, and the number of characters cut off."""
-    cleaned = _clean_transcript(text[: limit + _MARGIN])
+    cleaned = clean_transcript(text[: limit + _MARGIN])
     if len(text) <= limit:
         return cleaned, 0
     return cleaned[:limit], len(text) - limit
 
 
-def _clean_transcript(text: str) -> str:
+def clean_transcript(text: str) -> str:
+    """Returns a text of a transcript without secrets, colours and other control sequences."""
     return clean_text(_ANSI.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))

@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 import { addMemoryFromWords } from "../../commands/addmemory";
 import { resumeSession } from "../../commands/resume";
 import { isToken } from "../../editor/arguments";
+import { errorText } from "../../editor/errors";
 import type { Context } from "../../sidecar/context";
 import * as protocol from "../../protocol";
 import { showPage } from "../shared/html";
@@ -72,6 +73,8 @@ class Transcript {
   #webviewReady = false;
   #isClosed = false;
   #outline: protocol.OutlineView | undefined;
+  /** The outputs that are being read, one after the other: each takes a process. */
+  #outputs: Promise<void> = Promise.resolve();
   readonly #report: (error: unknown) => void;
 
   constructor(
@@ -144,6 +147,9 @@ class Transcript {
         return openSessionFile(message.path, message.line, this.#outline?.session.folder ?? "");
       case "openDiff":
         return this.#openDiff(message.turn, message.call);
+      case "loadOutput":
+        this.#outputs = this.#outputs.then(() => this.#sendOutput(message.turn, message.call));
+        return;
       case "copy":
         await vscode.env.clipboard.writeText(message.text);
         return;
@@ -165,9 +171,22 @@ class Transcript {
   /** Shows what a call changed, once it was read from the session's transcript, which may take a moment. */
   async #openDiff(turn: string, call: number): Promise<void> {
     const { edits } = await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title: "Reading the edit" }, (_progress, token) =>
-      this.context.request(protocol.sessionEdits, { id: this.id, turn, call }, token),
+      this.context.request(protocol.sessionCall, { id: this.id, turn, call }, token),
     );
+    if (edits.length === 0) throw new Error("The text of this edit is not in the transcript. Open the file instead.");
     await this.edits.show(edits, this.#outline?.session.agent ?? "the agent");
+  }
+
+  /** Sends what a call printed. Like an edit, it is read from the session's transcript. */
+  async #sendOutput(turn: string, call: number): Promise<void> {
+    if (this.#isClosed) return;
+    const answer = { type: "output", turn, call, text: "", cut: 0, failed: "" } as const;
+    try {
+      const { output, outputCut } = await this.context.request(protocol.sessionCall, { id: this.id, turn, call });
+      this.#post({ ...answer, text: output, cut: outputCut });
+    } catch (error) {
+      this.#post({ ...answer, failed: errorText(error) });
+    }
   }
 
   #post(message: ToTranscript): void {

@@ -15,6 +15,8 @@ export type FromTranscript =
   | { readonly type: "find"; readonly text: string }
   /** A file that a message names; the line is counted from 1. */
   | { readonly type: "openFile"; readonly path: string; readonly line: number | undefined }
+  /** The output of a call of a turn. */
+  | { readonly type: "loadOutput"; readonly turn: string; readonly call: number }
   /** Show what a call of a turn changed. */
   | { readonly type: "openDiff"; readonly turn: string; readonly call: number }
   | { readonly type: "copy"; readonly text: string }
@@ -30,6 +32,8 @@ export type ToTranscript =
   /** The session; its `at` is the position to show, -1: where the person was, or the start. */
   | { readonly type: "session"; readonly outline: OutlineView }
   | { readonly type: "turns"; readonly start: number; readonly turns: readonly SessionTurn[] }
+  /** What a call printed; `failed` says why it cannot be shown, "" if it can. */
+  | { readonly type: "output"; readonly turn: string; readonly call: number; readonly text: string; readonly cut: number; readonly failed: string }
   | { readonly type: "findResult"; readonly text: string; readonly positions: readonly number[] }
   | { readonly type: "restricted" }
   | { readonly type: "failed"; readonly message: string };
@@ -50,6 +54,7 @@ export function parseFromTranscript(value: unknown): FromTranscript | undefined 
     case "openFile":
       return isText(path, 1000) && (line === undefined || isPosition(line)) ? { type, path, line } : undefined;
     case "openDiff":
+    case "loadOutput":
       return isText(turn, 200) && isPosition(call) ? { type, turn, call } : undefined;
     case "copy":
       return isText(text) ? { type, text } : undefined;

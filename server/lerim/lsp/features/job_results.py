@@ -1,13 +1,13 @@
-"""What a job computes for one request, since it reads transcripts: the benefit of memories, a day's journal, and the
-edits of a call."""
+"""What a job computes for one request, since it reads transcripts: the benefit of memories, a day's journal, and what
+is recorded of a call."""
 
 from __future__ import annotations
 
 import msgspec
 
-from lerim.jobs import BenefitLine, CallEditsLine, JournalLine
+from lerim.jobs import BenefitLine, JournalLine, RecordedCallLine
 from lerim.journal import JournalPage
-from lerim.lsp.protocol import EditsParams, JournalParams, RootParams
+from lerim.lsp.protocol import CallParams, JournalParams, RootParams
 from lerim.lsp.window import HandleTarget, Sidecar
 from lerim.statistics import BenefitFigures, UnknownSessions
 
@@ -37,10 +37,13 @@ class EditView(msgspec.Struct, frozen=True):
     after: str
 
 
-class EditsView(msgspec.Struct, frozen=True):
-    """The edits of a call, one for each file."""
+class RecordedCallView(msgspec.Struct, frozen=True, rename="camel"):
+    """The edits of a call, one for each file, and its output, "" if there is none; `output_cut` characters are left out
+    in its middle."""
 
     edits: list[EditView]
+    output: str
+    output_cut: int
 
 
 async def compute_benefit(sidecar: Sidecar, params: RootParams) -> BenefitView:
@@ -62,9 +65,10 @@ async def open_journal_page(sidecar: Sidecar, params: JournalParams) -> JournalP
     return (await sidecar.jobs.run_once(arguments, "journal", JournalLine)).page
 
 
-async def read_call_edits(sidecar: Sidecar, params: EditsParams) -> EditsView:
-    """Reads what a call changed, one pair of texts for each file. Raises JobError."""
+async def read_call(sidecar: Sidecar, params: CallParams) -> RecordedCallView:
+    """Reads what a call changed and printed. Raises JobError."""
     sidecar.require_trust("The transcript")
-    arguments = ["edits", "--session", params.id, "--turn", params.turn, "--call", str(max(0, params.call))]
-    found = await sidecar.jobs.run_once(arguments, "reading", CallEditsLine)
-    return EditsView([EditView(one.path, one.old, one.new) for one in found.edits])
+    arguments = ["call", "--session", params.id, "--turn", params.turn, "--call", str(max(0, params.call))]
+    found = (await sidecar.jobs.run_once(arguments, "reading", RecordedCallLine)).call
+    edits = [EditView(one.path, one.old, one.new) for one in found.edits]
+    return RecordedCallView(edits, found.output, found.output_cut)

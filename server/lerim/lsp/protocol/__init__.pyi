@@ -88,9 +88,9 @@ from .models import ModelPartParams as ModelPartParams
 from .models import ModelTestView as ModelTestView
 from .models import OptionView as OptionView
 from .sessions import AgentsParams as AgentsParams
+from .sessions import CallParams as CallParams
 from .sessions import ConnectParams as ConnectParams
 from .sessions import DaysParams as DaysParams
-from .sessions import EditsParams as EditsParams
 from .sessions import FindParams as FindParams
 from .sessions import OpenParams as OpenParams
 from .sessions import OutcomeView as OutcomeView

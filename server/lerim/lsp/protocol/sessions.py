@@ -85,7 +85,7 @@ class UseSessionsParams(Params, frozen=True):
     folder: str
 
 
-class EditsParams(Params, frozen=True):
+class CallParams(Params, frozen=True):
     """A call of a turn, by its number among the turn's calls (from 0)."""
 
     id: str

@@ -15,7 +15,8 @@ export function resultText(message: ActionResultMessage, title: string, successT
   // for an action done earlier elsewhere there is no undo, and the sidecar's message is shown
   const status = message.undo === null || successText === "" ? text : successText;
   const raised = message.action === "accept" && decided !== undefined ? raisedConfidenceText(decided) : "";
-  return [`${status}.`, ...(raised === "" ? [] : [raised]), ...(message.note === "" ? [] : [spellOutHidden(message.note)])].join(" ");
+  const sentence = /[.…!?]$/.test(status) ? status : `${status}.`;
+  return [sentence, ...(raised === "" ? [] : [raised]), ...(message.note === "" ? [] : [spellOutHidden(message.note)])].join(" ");
 }
 
 /** The button that undoes what the message reports. */

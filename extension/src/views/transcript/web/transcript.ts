@@ -10,7 +10,7 @@ import { helpDialog } from "../../shared/web/help";
 import { containsText, highlightMatches } from "./highlights";
 import { type MarkdownActions, markdownBlocks } from "./markdown";
 import { spellOutHidden } from "../../shared/web/text";
-import { turnArticle, type TurnContext, placeholderArticle } from "./turn";
+import { type CallOutput, fillOutput, turnArticle, type TurnContext, placeholderArticle } from "./turn";
 import { nextMatch, nextPrompt, turnHelpRows, type TurnKeyAction, turnKeyAction } from "./turnkeys";
 
 interface SavedState {
@@ -38,6 +38,8 @@ let searchText = "";
 let matches: readonly number[] | undefined;
 const turns = new Map<number, SessionTurn>();
 const openCalls = new Set<string>();
+/** What calls printed, as far as the person unfolded them, by turn and call. */
+const outputs = new Map<string, CallOutput>();
 const markdownActions: MarkdownActions = {
   openFile: ({ path, line }) => vscode.postMessage({ type: "openFile", path, line }),
   copy: (text) => {
@@ -120,6 +122,13 @@ function handleMessage(message: ToTranscript): void {
       return showSession(message.outline);
     case "turns":
       return addTurns(message.start, message.turns);
+    case "output": {
+      outputs.set(`${message.turn}:${message.call}`, message);
+      const at = [...turns].find(([, turn]) => turn.turn === message.turn)?.[0] ?? -1;
+      const place = virtualList.rowElement(at)?.querySelector<HTMLElement>(`.output[data-call="${message.call}"]`);
+      if (place) fillOutput(place, message);
+      return highlightMatches(rows, searchText);
+    }
     case "findResult":
       if (message.text !== searchText) return;
       matches = message.positions;
@@ -188,6 +197,8 @@ function renderTurn(turn: SessionTurn, at: number, context: TurnContext): HTMLEl
       announce("Copied.");
     },
     openDiff: (call) => vscode.postMessage({ type: "openDiff", turn: turn.turn, call }),
+    output: (call) => outputs.get(`${turn.turn}:${call}`),
+    loadOutput: (call) => vscode.postMessage({ type: "loadOutput", turn: turn.turn, call }),
     isCallOpen: (call) => openCalls.has(`${at}:${call}`),
     onCallToggle: (call, open) => {
       if (open) openCalls.add(`${at}:${call}`);

@@ -13,6 +13,17 @@ export interface TurnActions extends MarkdownActions {
   readonly onCallToggle: (call: number, open: boolean) => void;
   /** Shows what a call changed. */
   readonly openDiff: (call: number) => void;
+  /** What a call printed; undefined if it was not loaded yet. */
+  readonly output: (call: number) => CallOutput | undefined;
+  /** Loads what a call printed, for `fillOutput`. */
+  readonly loadOutput: (call: number) => void;
+}
+
+/** What a call printed, with `cut` characters left out in the middle; `failed` says why it is not known, "" if it is. */
+export interface CallOutput {
+  readonly text: string;
+  readonly cut: number;
+  readonly failed: string;
 }
 
 export interface TurnContext {
@@ -99,11 +110,40 @@ function callDetails(call: ShownCall, at: number, folder: string, actions: TurnA
     ...(status === "" ? [] : [h("span", { class: "status" }, status)]),
   ];
   const diffButton = call.edits ? [button("Open Diff", () => actions.openDiff(at), { class: "link open-diff", label: `Open Diff: ${spellOutHidden(call.title)}`, title: "Show what was changed" })] : [];
-  if (call.text === "") return h("div", { class: `call status-${call.status || "unknown"}` }, ...summary, ...diffButton);
-  const details = h("details", { class: `call status-${call.status || "unknown"}` }, h("summary", {}, ...summary), ...diffButton, h("pre", { attributes: { tabindex: "0" } }, ...literalText(call.text)));
+  const hasResult = call.status !== "" && call.status !== "pending" && !call.edits; // of an edit, its difference says more
+  if (call.text === "" && !hasResult) return h("div", { class: `call status-${call.status || "unknown"}` }, ...summary, ...diffButton);
+  const text = call.text === "" ? [] : [h("pre", { attributes: { tabindex: "0" } }, ...literalText(call.text))];
+  const output = h("div", { class: "output", attributes: { "data-call": String(at) } });
+  const details = h("details", { class: `call status-${call.status || "unknown"}` }, h("summary", {}, ...summary), ...diffButton, ...text, ...(hasResult ? [output] : []));
+  const showOutput = (): void => {
+    if (!hasResult || output.hasChildNodes()) return;
+    const known = actions.output(at);
+    if (known === undefined) actions.loadOutput(at);
+    fillOutput(output, known);
+  };
   details.open = actions.isCallOpen(at);
-  details.addEventListener("toggle", () => actions.onCallToggle(at, details.open));
+  if (details.open) showOutput();
+  details.addEventListener("toggle", () => {
+    if (details.open) showOutput();
+    actions.onCallToggle(at, details.open);
+  });
   return details;
+}
+
+/** Shows what a call printed in its place; undefined: it is being read. Of a failed call, the beginning was shown before, and goes. */
+export function fillOutput(place: HTMLElement, output: CallOutput | undefined): void {
+  if (output === undefined || output.failed !== "" || output.text === "") {
+    place.replaceChildren(h("p", { class: "output-note" }, output === undefined ? "Reading the output…" : output.failed === "" ? "No output was recorded." : spellOutHidden(output.failed)));
+    return;
+  }
+  const shown = place.previousElementSibling;
+  if (shown instanceof HTMLPreElement) {
+    const begins = shown.textContent.indexOf(output.text.slice(0, 40));
+    if (begins > 0) shown.replaceChildren(...literalText(shown.textContent.slice(0, begins).trimEnd()));
+    else if (begins === 0) shown.remove();
+  }
+  const note = output.cut > 0 ? [h("p", { class: "output-note" }, `${output.cut.toLocaleString("en-US")} characters in its middle were left out.`)] : [];
+  place.replaceChildren(h("p", { class: "output-note" }, "Output:"), h("pre", { attributes: { tabindex: "0" } }, ...literalText(output.text)), ...note);
 }
 
 interface Block {
