@@ -180,7 +180,9 @@ def _choose_quote_sharing(context: ProjectContext, *, ask: bool) -> QuoteSharing
         return "local" if context.settings.quote_sharing == "local" else "shared"
     if ask and sys.stdin.isatty() and sys.stdout.isatty():
         output.print_line("The quotes that support a memory can be committed with it, or stay on this machine.")
-        output.print_line("Its title and text are in its file in either case, and may repeat what was said in the session.")
+        output.print_line(
+            "Its title and text are in its file in either case, and may repeat what was said in the session."
+        )
         return "shared" if typer.confirm("Share the quotes of memories in git?", default=True) else "local"
     output.print_note(
         "note: quotes are written into this repository's memories; `--quotes local` keeps them on this machine"
