@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import * as vscode from "vscode";
 import { registerMcpServer } from "../../extension/src/chat/mcpserver";
 import { FakeContext, heldBack } from "./fakes/sidecar";
-import { act, lm, workspace } from "./fakes/vscode";
+import { act, configured, lm, workspace } from "./fakes/vscode";
 
 interface Registered {
   readonly name: string;
@@ -12,15 +12,11 @@ interface Registered {
 const logged: string[] = [];
 const registered: Registered[] = [];
 const unregistered: string[] = [];
-let offered: boolean;
 
 beforeEach(() => {
   logged.length = registered.length = unregistered.length = 0;
-  offered = true;
-  Object.assign(workspace, {
-    getConfiguration: () => ({ get: (key: string) => (key === "agents.mcpServer" ? offered : undefined) }),
-    onDidChangeConfiguration: () => ({ dispose: () => undefined }),
-  });
+  configured.set("agents.mcpServer", true);
+  Object.assign(workspace, { onDidChangeConfiguration: () => ({ dispose: () => undefined }) });
 });
 
 function context(): Parameters<typeof registerMcpServer>[0] {
@@ -42,7 +38,7 @@ test("Cursor is told of the server where it is offered, and no longer when the e
   expect(registered[0]?.server.args.slice(-3)).toEqual(["mcp", "--repo", "/repo"]);
   registration.dispose();
   expect(unregistered).toEqual(["lerim"]);
-  offered = false;
+  configured.set("agents.mcpServer", false);
   registerMcpServer(context());
   await expect.poll(() => unregistered).toHaveLength(2);
   expect(registered).toHaveLength(1);
@@ -53,7 +49,7 @@ test("Cursor is told in the order of what changed", async () => {
   Object.assign(vscode, { cursor: { mcp: { registerServer: () => told.push("registered"), unregisterServer: () => told.push("unregistered") } } });
   const { released, release } = heldBack();
   registerMcpServer(Object.assign(context(), { interpreter: () => released.then(() => "/env/bin/python") }));
-  offered = false; // while the interpreter is looked for
+  configured.set("agents.mcpServer", false); // while the interpreter is looked for
   act.folders("/repo");
   release();
   await expect.poll(() => told).toEqual(["registered", "unregistered"]);
