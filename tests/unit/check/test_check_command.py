@@ -95,6 +95,16 @@ def test_a_candidate_of_an_unknown_kind_is_not_told_to_move_its_file(header: str
     assert (finding.message, finding.span.start_line) == (message, line)
 
 
+def write_verified_memory(repo: Path, user_home: Path) -> Path:
+    """Writes the memory as it is after somebody has verified it against the code; returns its file."""
+    home = Home(user_home / ".lerim")
+    project = locate_project(repo, home)
+    assert project is not None
+    path = write_memory(repo)
+    path.write_text(render_record(verify_record(project, home, RECORD, START)), encoding="utf-8")
+    return path
+
+
 def test_a_project_in_order_passes_and_candidates_are_only_mentioned(repo: Path, isolated: Path, git: Git) -> None:
     write_memory(repo)
     assert found("--repo", str(repo), code=0) == []
@@ -109,11 +119,7 @@ def test_a_project_in_order_passes_and_candidates_are_only_mentioned(repo: Path,
 def test_a_clone_that_cannot_be_compared_says_so_and_does_not_pass_a_check_for_drift(
     repo: Path, isolated: Path, tmp_path: Path, git: Git
 ) -> None:
-    home = Home(isolated / ".lerim")
-    project = locate_project(repo, home)
-    assert project is not None
-    path = write_memory(repo)
-    path.write_text(render_record(verify_record(project, home, RECORD, START)), encoding="utf-8")
+    path = write_verified_memory(repo, isolated)
     git(repo, "add", "-A")
     git(repo, "commit", "-q", "-m", "Remember")
     app = repo / "src" / "app.py"
@@ -131,11 +137,7 @@ def test_a_clone_that_cannot_be_compared_says_so_and_does_not_pass_a_check_for_d
 def test_drift_is_a_warning_that_only_strict_fails_on_and_a_rename_names_the_new_place(
     repo: Path, isolated: Path, git: Git
 ) -> None:
-    home = Home(isolated / ".lerim")
-    project = locate_project(repo, home)
-    assert project is not None
-    path = write_memory(repo)
-    path.write_text(render_record(verify_record(project, home, RECORD, START)), encoding="utf-8")
+    write_verified_memory(repo, isolated)
     app = repo / "src" / "app.py"
     app.write_text(app.read_text().replace("open(path).read()", "1"))
     assert [code for code, _, _ in found("--repo", str(repo), code=0)] == ["drifted"]
