@@ -130,7 +130,7 @@ function callDetails(call: ShownCall, at: number, folder: string, actions: TurnA
   return details;
 }
 
-/** Shows what a call printed in its place; undefined: it is being read. Of a failed call, the beginning was shown before, and goes. */
+/** Shows a call's output in its place, or that it is being read while it is undefined. The beginning of an error, which is shown above until then, is removed. */
 export function fillOutput(place: HTMLElement, output: CallOutput | undefined): void {
   if (output === undefined || output.failed !== "" || output.text === "") {
     place.replaceChildren(h("p", { class: "output-note" }, output === undefined ? "Reading the output…" : output.failed === "" ? "No output was recorded." : spellOutHidden(output.failed)));
