@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import threading
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 
@@ -30,12 +31,13 @@ class MeaningSearch:
         self._lock = threading.Lock()
         self._python = ""
         self._process: subprocess.Popen[bytes] | None = None
+        self._is_stopping = False
 
     def ask(self, python: str, query: MeaningQuery) -> MeaningAnswer:
         """Returns the answer of the process, which runs with this Python. Raises MeaningSearchError."""
         with self._lock:
             try:
-                answer = self._exchange(python, query)
+                answer = self._exchange_with_living(python, query)
             except (OSError, msgspec.MsgspecError) as error:
                 self._end_process()
                 reason = error_reason(error) if isinstance(error, OSError) else "its process ended"
@@ -48,11 +50,24 @@ class MeaningSearch:
 
     def stop(self) -> None:
         """Ends the process, if it runs, also while it answers."""
+        self._is_stopping = True
         process = self._process
         if process is not None:
             process.kill()
         with self._lock:
             self._end_process()
+            self._is_stopping = False
+
+    def _exchange_with_living(self, python: str, query: MeaningQuery) -> MeaningAnswer:
+        """Asks again, of a new process, if the one of the last question turns out to have ended since."""
+        was_running = self._process is not None
+        try:
+            return self._exchange(python, query)
+        except (OSError, msgspec.MsgspecError) as error:
+            if not was_running or self._is_stopping or isinstance(error, TimeoutError):
+                raise
+            self._end_process()
+            return self._exchange(python, query)
 
     def _exchange(self, python: str, query: MeaningQuery) -> MeaningAnswer:
         process = self._process
@@ -70,6 +85,7 @@ class MeaningSearch:
             self._python = python
         assert process.stdin is not None
         assert process.stdout is not None
+        began = time.monotonic()
         hung = threading.Timer(ANSWER_SECONDS, process.kill)
         hung.daemon = True
         hung.start()
@@ -77,6 +93,10 @@ class MeaningSearch:
             process.stdin.write(msgspec.json.encode(query) + b"\n")
             process.stdin.flush()
             return msgspec.json.decode(process.stdout.readline(_MAX_LINE), type=MeaningAnswer)
+        except (OSError, msgspec.MsgspecError) as error:
+            if time.monotonic() - began >= ANSWER_SECONDS:
+                raise TimeoutError(f"it did not answer within {ANSWER_SECONDS:.0f} seconds") from error
+            raise
         finally:
             hung.cancel()
 
