@@ -136,9 +136,9 @@ def _check_fenced(text: str) -> int:
 def test_the_score_is_the_share_of_rare_words_and_needs_two_of_them(words: list[str], memories: int) -> None:
     own = match.list_terms("alpha bravo carrot delta")
     weights = {term: match.weigh_term(1, memories) for term in own}
-    found = len(set(match.list_terms(" ".join(words))) & set(own))
-    score = match.score_match(match.list_terms(" ".join(words)), own, weights)
-    assert score == pytest.approx(found / 4 if found >= 2 else 0.0)
+    found = set(match.list_terms(" ".join(words))) & set(own)
+    score = match.share_found(sum(weights[term] for term in found), sum(weights.values()), len(found))
+    assert score == pytest.approx(len(found) / 4 if len(found) >= 2 else 0.0)
 
 
 @given(texts)

@@ -164,7 +164,7 @@ class Channels:
         scores: dict[str, float] = {}
         for name, entry in self._entries.items():
             score = max(
-                match.score_match(terms, list(some), self._weights) for some in (entry.title_terms, entry.quote_terms)
+                _score_match(terms, list(some), self._weights) for some in (entry.title_terms, entry.quote_terms)
             )
             if score:
                 scores[name] = score
@@ -242,3 +242,12 @@ def _render_line(record: MemoryRecord) -> str:
     room = MAX_LINE_CHARS - len(head) - len(end) - 3
     reason = neutral_line(body_without_title(record.title, record.body), room) if room >= 40 and record.body else ""
     return f"{head}{f' — {reason}' if reason else ''}{end}"
+
+
+def _score_match(text_terms: list[str], memory_terms: list[str], weights: dict[str, float]) -> float:
+    """Returns the score of a title or quote, given as its terms, for a text; 0 if that is no strong match. `weights`
+    are those of `match.weigh_term`; a term without one counts nothing."""
+    known = set(text_terms)
+    total = [weights.get(term, 0.0) for term in memory_terms]
+    found = [weights[term] for term in memory_terms if term in known and weights.get(term)]
+    return match.share_found(sum(found), sum(total), len(found))

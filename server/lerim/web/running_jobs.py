@@ -119,8 +119,6 @@ class Work:
     async def _find_outcome(self, kind: WorkKind, project: Project, job: Job, *, refresh: bool) -> WorkEvent:
         try:
             report = await job()
-            if refresh:
-                await self._refresh_agent_files(project)
         except LerimError as error:
             return FailureLine(error.code, error.message, error.todo)
         except Exception as error:  # a follower must not wait for ever
@@ -128,6 +126,8 @@ class Work:
             return FailureLine(
                 "error", f"The {_NOUNS[kind]} stopped at an unexpected {type(error).__name__}.", "See the log."
             )
+        if refresh:
+            await self._refresh_agent_files(project)
         return SyncReportLine(report) if isinstance(report, SyncReport) else MaintainReportLine(report)
 
     def _end(self, kind: WorkKind, project: Project, run: _Run, task: asyncio.Task[WorkEvent]) -> None:
@@ -140,7 +140,12 @@ class Work:
         run.tell(None)
 
     async def _refresh_agent_files(self, project: Project) -> None:
-        _, problems = await asyncio.to_thread(refresh_agent_files, project, self._home)
+        """Brings what agents are given up to date. What fails is only logged: the run before it was good."""
+        try:
+            _, problems = await asyncio.to_thread(refresh_agent_files, project, self._home)
+        except Exception as error:
+            log.error("Agents' files stay old: %s at %s.", type(error).__name__, error_location(error))
+            return
         for problem in problems:
             log.warning("%s: %s", problem.code, problem.path)
 

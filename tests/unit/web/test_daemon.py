@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
+import subprocess
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 import watchfiles
 
 from desk import Desk, correction
 from hang import HANG
-from lerim.jobs import FailureLine
+from lerim.hook import find_hook_index
+from lerim.jobs import FailureLine, SyncReportLine
 from lerim.jobs.progress import find_sync_elsewhere, share_progress, wait_for_other_sync
 from lerim.jobs.report import SyncProgress
 from lerim.project import project
@@ -70,6 +73,30 @@ async def test_work_that_is_cancelled_before_it_begins_has_ended_and_can_be_star
         assert isinstance(outcome, FailureLine)
         assert outcome.code == "cancelled"
         assert not work.is_running("maintain", desk.place.project)
+
+
+async def test_a_sync_is_good_even_if_the_files_of_agents_cannot_be_refreshed(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = subprocess.Popen.__init__
+
+    def refuse_refresh(process: subprocess.Popen[bytes], argv: Sequence[str], **options: Any) -> None:
+        if "hook-refresh" in argv:
+            raise RuntimeError("can't start new thread")
+        start(process, argv, **options)
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", refuse_refresh)
+    index = find_hook_index(desk.place.project.root, desk.home)
+    index.parent.mkdir(parents=True)
+    index.touch()
+    work = Work(desk.home, dict(os.environ))
+    work.processes.executable = warm_python()
+    desk.session("s1", *correction(desk))
+    assert work.start("sync", desk.place.project, explicit=True)
+    outcome = await work.wait("sync", desk.place.project)
+    await work.close()
+    assert isinstance(outcome, SyncReportLine), outcome
+    assert len(desk.waiting()) == 1
 
 
 @pytest.fixture

@@ -118,15 +118,6 @@ def share_found(found_weight: float, total_weight: float, found_count: int) -> f
     return share if share >= STRONG_SHARE else 0.0
 
 
-def score_match(text_terms: list[str], memory_terms: list[str], weights: dict[str, float]) -> float:
-    """Returns the score of a title or quote, given as its terms, for a text; 0 if that is no strong match. `weights`
-    are those of `weigh_term`; a term without one counts nothing."""
-    known = set(text_terms)
-    total = [weights.get(term, 0.0) for term in memory_terms]
-    found = [weights[term] for term in memory_terms if term in known and weights.get(term)]
-    return share_found(sum(found), sum(total), len(found))
-
-
 def find_paths(text: str) -> list[str]:
     """Returns what looks like the path or name of a file in a text, each once, with forward slashes. What begins with
     `@`, as agents write the files of a prompt, or with `/`, is returned without it, too."""
