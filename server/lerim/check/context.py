@@ -19,7 +19,8 @@ class CheckContext:
 
     `reader` may have read source files before; refresh it first. `drifts` are the memories that are known to have
     drifted or moved, by id; `moves` says by memory where its references are now. `rules_files` has the statements of
-    rules files. `known_paths` are the files of ids that were listed just now, if they were.
+    rules files. `known_paths` are the files of ids that were listed just now, if they were. If `environ` is given, git
+    is asked where a missing symbol is defined now.
     """
 
     project: Project
@@ -29,6 +30,7 @@ class CheckContext:
     moves: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     rules_files: RulesFileIndex | None = None
     known_paths: Mapping[str, list[Path]] = field(default_factory=dict)
+    environ: Mapping[str, str] | None = None
     _tracked: dict[str, list[str]] = field(default_factory=dict)
 
     def paths_of(self, memory_id: str) -> list[Path]:

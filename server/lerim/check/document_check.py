@@ -8,7 +8,7 @@ from pathlib import Path
 from lerim.check.context import CheckContext
 from lerim.check.findings import Finding
 from lerim.check.header_rules import check_header, check_links, value_span
-from lerim.check.reference_rules import check_references
+from lerim.check.reference_rules import check_reference_values
 from lerim.memory import DocumentKind, MemoryDocument, split_conflict, text_span
 from lerim.redaction import redact_secrets
 
@@ -25,7 +25,7 @@ def check_document(document: MemoryDocument, path: Path, kind: DocumentKind, con
         found += check_header(document, path, kind)
         found += check_links(document, path, kind, context)
         if "archived" not in path.parts[-4:]:
-            found += check_references(document, path, context)
+            found += check_reference_values(document, path, context)
             found += _check_against_rules_files(document, path, context)
     return sorted(found, key=lambda one: (one.span.start_line, one.span.start_character))
 

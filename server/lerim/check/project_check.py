@@ -63,6 +63,7 @@ def check_project(
         moves=summary.moved_references,
         rules_files=read_rules_file_index(project),
         known_paths=paths_by_id,
+        environ=environ,
     )
     for path in memory_paths:
         if is_cancelled():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from lerim.memory import (
     Reference,
     Span,
     Value,
+    check_references,
     describe_missing,
     is_missing,
     list_meanings,
@@ -29,7 +30,7 @@ _NO_SYMBOLS = frozenset(_NO_SYMBOL_ENDINGS.split())
 """Files without definitions: what follows `#` in a reference to them may be a heading or a key."""
 
 
-def check_references(document: MemoryDocument, path: Path, context: CheckContext) -> Iterator[Finding]:
+def check_reference_values(document: MemoryDocument, path: Path, context: CheckContext) -> Iterator[Finding]:
     """Yields the references that name nothing, several things, or what is elsewhere or different now."""
     if context.project.is_personal:
         return
@@ -67,7 +68,7 @@ def _check_reference(
 ) -> Finding | None:
     written = reference_text(reference)
     if not context.reader.stamp(reference.path):
-        near = (moved_to,) if moved_to else _similar_files(reference, context)
+        near = (moved_to,) if moved_to else _likely_places(reference, context, _similar_files)
         message = f"{describe_missing(Reference(reference.path))}.{_name_replacements(near, moved_to)}"
         return Finding("reference-gone", message, str(path), value.span, near)
     if moved_to and moved_to != written:
@@ -80,7 +81,7 @@ def _check_symbol(path: Path, value: Value, reference: Reference, context: Check
     if Path(reference.path).suffix.lower() in _NO_SYMBOLS:
         return None
     if is_missing(context.reader, reference):
-        near = _similar_symbols(reference, context)
+        near = _likely_places(reference, context, _similar_symbols)
         message = f"{describe_missing(reference)}.{_name_replacements(near, '')}"
         return Finding("reference-gone", message, str(path), value.span, near)
     names = list_meanings(context.reader, reference)
@@ -89,6 +90,17 @@ def _check_symbol(path: Path, value: Value, reference: Reference, context: Check
     places = tuple(reference_text(Reference(reference.path, name)) for name in names[:MAX_REPLACEMENTS])
     message = f"{reference.symbol} is in {reference.path} more than once: {', '.join(names[:3])}."
     return Finding("reference-ambiguous", message, str(path), value.span, places)
+
+
+def _likely_places(
+    reference: Reference, context: CheckContext, find_similar: Callable[[Reference, CheckContext], tuple[str, ...]]
+) -> tuple[str, ...]:
+    """Returns where the symbol is defined now, as git's files tell, and then references that read alike."""
+    defined: tuple[str, ...] = ()
+    if reference.symbol and context.environ is not None:
+        for problem in check_references(context.project.root, [reference_text(reference)], context.environ):
+            defined = tuple(place for place in problem.likely if "#" in place)
+    return tuple(dict.fromkeys((*defined, *find_similar(reference, context))))[:MAX_REPLACEMENTS]
 
 
 def _similar_symbols(reference: Reference, context: CheckContext) -> tuple[str, ...]:

@@ -149,6 +149,20 @@ def test_drift_is_a_warning_that_only_strict_fails_on_and_a_rename_names_the_new
     assert [(one["code"], one["replacements"]) for one in findings] == [("reference-gone", ["src/main.py#load"])]
 
 
+def test_a_symbol_that_was_moved_to_another_file_is_suggested_there_before_similar_names(
+    repo: Path, isolated: Path, git: Git
+) -> None:
+    app = repo / "src" / "app.py"
+    app.write_text("def load_rates():\n    return 1\n\n\ndef load_prices():\n    return 2\n")
+    put(repo, "a-moved", "references: [src/app.py#load_rates]\n")
+    git(repo, "add", "-A")
+    (repo / "src" / "rates.py").write_text("def load_rates():\n    return 1\n")
+    app.write_text("def load_prices():\n    return 2\n")
+    [one] = answer("check", "--repo", str(repo), code=1)["findings"]
+    assert one["replacements"] == ["src/rates.py#load_rates", "src/app.py#load_prices"]
+    assert "Did you mean src/rates.py#load_rates?" in one["message"]
+
+
 def test_sarif_names_rules_levels_and_places_relative_to_the_repository(repo: Path, isolated: Path) -> None:
     put(repo, "a b", "references:\n  - src/gone.py\nown: 1\n")
     result = run("check", "--repo", str(repo), "--format", "sarif")

@@ -110,7 +110,7 @@ def _list_replacements(sidecar: Sidecar, text: MemoryText, finding: Finding) -> 
     may_ask_git = finding.code == "reference-gone" and sidecar.options.trusted
     if may_ask_git and text.repo is not None and value is not None:
         for problem in check_references(text.repo.project.root, [value.text]):
-            found += problem.likely
+            found = [*(place for place in problem.likely if "#" in place), *found, *problem.likely]
     return list(dict.fromkeys(found))[:MAX_REPLACEMENTS]
 
 
