@@ -26,7 +26,7 @@ async def test_hover_answers_on_a_symbol_a_path_and_line_one_and_nowhere_else(ed
     on_symbol = await editor.hover(app, 2, 6)
     assert on_symbol is not None
     assert "**Keep load small**" in on_symbol
-    assert "(you)" in on_symbol
+    assert "(the developer)" in on_symbol
     assert await editor.hover(readme, 2, 12) == await editor.hover(readme, 4, 3) == on_symbol
     assert await editor.hover(app, 0, 0) == on_symbol
     assert await editor.hover(app, 3, 6) is None

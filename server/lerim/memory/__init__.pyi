@@ -84,6 +84,7 @@ from .merge_conflicts import split_conflict as split_conflict
 from .record import HEADER_KEYS as HEADER_KEYS
 from .record import KINDS as KINDS
 from .record import MAX_FILE_BYTES as MAX_FILE_BYTES
+from .record import MEMORY_SPEAKER_NAMES as MEMORY_SPEAKER_NAMES
 from .record import SPEAKER_NAMES as SPEAKER_NAMES
 from .record import Evidence as Evidence
 from .record import LearningKind as LearningKind

@@ -24,7 +24,9 @@ SPEAKER_NAMES: Mapping[Speaker, str] = {
     "tool": "a tool",
     "web": "a web page",
 }
-"""Who said something, for the person who reads it."""
+"""Who said something in a session on this machine, for the person who reads it."""
+MEMORY_SPEAKER_NAMES: Mapping[Speaker, str] = {**SPEAKER_NAMES, "user": "the developer"}
+"""As SPEAKER_NAMES, for a memory, which may have come from a teammate through git."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,6 +231,7 @@ def test_a_memory_says_where_it_comes_from_and_leads_to_its_turn_if_a_session_sa
         text = page(server, place, f"memories/{Path(path or '').stem}")
         assert f"<dd>{source}</dd>" in text
         assert ("Open in the transcript" in text) == leads
+        assert "The developer said:" in text, "a teammate may have said it"
 
 
 def test_a_memory_whose_file_is_gone_is_marked_not_found_with_the_file(

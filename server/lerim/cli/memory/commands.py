@@ -33,8 +33,8 @@ from lerim.errors import Problem, UsageError
 from lerim.memory import (
     KINDS,
     MAX_FILE_BYTES,
+    MEMORY_SPEAKER_NAMES,
     SEARCHED_PRIMITIVES,
-    SPEAKER_NAMES,
     STATUSES,
     LearningKind,
     MemoryFilters,
@@ -238,7 +238,7 @@ def show_command(
     output.print_line("\n" + output.escape_controls(memory_output.body, lines=True).rstrip() + "\n")
     for quote in memory_output.evidence:
         words = f"“{output.escape_controls(quote.quote)}”" if quote.quote else "(the quote is kept on another machine)"
-        output.print_line(f"  {SPEAKER_NAMES[quote.who]}: {words}")
+        output.print_line(f"  {MEMORY_SPEAKER_NAMES[quote.who]}: {words}")
     for name, values in (("references", memory_output.references), ("tags", memory_output.tags)):
         if values:
             output.print_line(f"{name}: {output.escape_controls(', '.join(values))}")

@@ -22,7 +22,14 @@ from lerim.lsp.protocol import (
     VERIFY_MEMORY,
     redact_text,
 )
-from lerim.memory import IN_REPLY_TO, SPEAKER_NAMES, MemoryRecord, body_without_title, redact_record, strip_boilerplate
+from lerim.memory import (
+    IN_REPLY_TO,
+    MEMORY_SPEAKER_NAMES,
+    MemoryRecord,
+    body_without_title,
+    redact_record,
+    strip_boilerplate,
+)
 
 if TYPE_CHECKING:
     from lerim.memory import Drift
@@ -104,7 +111,7 @@ def _render_memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
         parts.append(escape_block(body))
     if evidence is not None:
         said = escape_line(shorten_text(evidence.quote, MAX_QUOTE))
-        parts.append(f"> “{said}”  \n> ({SPEAKER_NAMES[evidence.who]})")
+        parts.append(f"> “{said}”  \n> ({MEMORY_SPEAKER_NAMES[evidence.who]})")
     parts.append(" · ".join(_links(shown, trusted=trusted)))
     return "\n\n".join(parts)
 
