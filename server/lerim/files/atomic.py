@@ -37,8 +37,7 @@ def hash_text(text: str) -> str:
 
 
 def read_text(path: Path, limit: int, anchor: Path | None = None) -> str:
-    """Returns a regular file's text, at most `limit` bytes, line ends unchanged. Raises MemoryError_ (NotFoundError if
-    gone)."""
+    """Returns a regular file's text, line ends unchanged. Raises MemoryError_ (if gone NotFoundError)."""
     try:
         with open_directory(path.parent, anchor) as folder:
             handle = folder.open(path.name, _READ_FLAGS)
@@ -142,8 +141,7 @@ def replace_file(
 
 
 def remove_file(path: Path, *, anchor: Path | None = None, before: str | None = None) -> None:
-    """Removes a file; does nothing if it is gone. With `before`, raises StaleError unless the file still has that
-    content. Raises MemoryError_."""
+    """Removes a file, if any; with `before`, only one of that content. Raises StaleError, MemoryError_."""
     with _convert_errors(path, "The file cannot be removed", "Make the folder writable, then try again."):
         try:
             with open_directory(path.parent, anchor) as folder:

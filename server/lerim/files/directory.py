@@ -70,8 +70,7 @@ class Directory:
         os.unlink(self.os_path(name), dir_fd=self.handle)
 
     def rename(self, name: str, new: str, into: Directory | None = None) -> None:
-        """Renames a file, replacing any file with the new name. `into` is the folder of the new name, if it is a
-        different one."""
+        """Renames a file, replacing any file of the new name; `into` is the folder of that name if another."""
         into = into or self
         os.replace(self.os_path(name), into.os_path(new), src_dir_fd=self.handle, dst_dir_fd=into.handle)
 

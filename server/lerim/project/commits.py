@@ -19,8 +19,7 @@ MAX_MESSAGE_CHARS = 20_000
 LISTING_SECONDS = 60.0
 """How long git may take to list commits: in a large repository it reads much more than for one commit."""
 _CLOCK_SKEW = timedelta(days=7)
-"""Git stops at the first commits that are older than `--since`. With wrong clocks later ones may follow, so it is asked
-for more than is wanted."""
+"""Git stops at the first commits older than `--since`: with wrong clocks later ones follow, so it is asked for more."""
 _HEADER = "%H%x1f%ct%x1f%P%x1f%B"
 _STATUS = re.compile(r"([ACDMRTUXB])\d{0,3}\Z")
 _TAG_FORMAT = "%(refname:strip=2)%1f%(objectname)%1f%(*objectname)%1f%(creatordate:unix)"
@@ -68,8 +67,7 @@ class Addition:
 
 
 class History:
-    """Asks git about the history of one worktree. The answers are None if git fails, takes too long or says too
-    much."""
+    """Asks git about the history of one worktree. Answers are None if git fails, is slow or says too much."""
 
     def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
         self._root = root

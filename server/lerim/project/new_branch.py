@@ -13,8 +13,7 @@ _BRANCH = re.compile(r"[a-z][\w/-]{0,100}")
 
 
 def read_identity(root: Path, environ: Mapping[str, str]) -> list[str]:
-    """Returns how git's settings name the person: their address, and `@name` for a name at GitHub; [] if not at
-    all."""
+    """Returns the names of the person in git's settings: addresses, and `@name` for a name at GitHub."""
     output = ask_git(root, environ, "config", "-z", "--get-regexp", r"^(user\.email|github\.user)$") or b""
     names: dict[str, None] = {}
     for entry in output.decode("utf-8", "replace").split("\0"):

@@ -84,8 +84,7 @@ class Project:
         return (*self.aliases, *(str(folder) for folder in list_worktree_folders(self.common_dir)))
 
     def state_dir(self, home: Home) -> Path:
-        """Returns the folder for data of the project rather than a branch (review, workspace, index); private for a
-        bare one."""
+        """Returns the folder for data of the project rather than a branch; for a bare repository a private one."""
         return self.main_worktree / ".lerim" if self.main_worktree else home.project(self.key)
 
 
@@ -153,8 +152,7 @@ def _make_project(layout: RepositoryLayout, keys: Mapping[str, str], home: Home)
 
 
 def is_lerim_home(home: Home, worktree: Path) -> bool:
-    """Returns whether the `.lerim` of a worktree is Lerim's home, but not through a link that comes with a
-    repository."""
+    """Returns whether a worktree's `.lerim` is Lerim's home, but not through a link from a repository."""
     lerim = worktree / ".lerim"
     return is_same_place(lerim, home.root) and (is_home_worktree(home, worktree) or not lerim.is_symlink())
 

@@ -38,8 +38,7 @@ _MOST_PACKED_BYTES = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class RepositoryLayout:
-    """One repository seen from one folder: the worktree's `root`, `main_worktree` (None if bare), and the git
-    folder that all worktrees share."""
+    """A repository seen from a folder: its worktree, main worktree (None if bare), and shared git folder."""
 
     root: Path
     main_worktree: Path | None
@@ -235,8 +234,7 @@ def strip_credentials(address: str) -> str:
 
 
 def read_small_file(path: Path, limit: int = MOST_POINTER_BYTES) -> str:
-    """Returns the first `limit` bytes of a regular file as text; '' if it is missing, unreadable or not a regular
-    file."""
+    """Returns the first `limit` bytes of a regular file as text; '' if it is not one that can be read."""
     try:
         with open_buffered(path) as file:
             return file.read(limit).decode("utf-8", "replace").replace("\0", "")

@@ -1,5 +1,4 @@
-"""Finds what a reviewer must not miss, invisible characters and text that tries to command an agent, and removes markup
-that a Markdown renderer would act on."""
+"""Finds hidden characters and text that tries to command an agent; removes markup that a renderer would act on."""
 
 from __future__ import annotations
 
@@ -49,8 +48,7 @@ def show_hidden(text: str) -> str:
 
 
 def find_flags(*texts: str) -> tuple[str, ...]:
-    """Returns the warnings a reviewer should see for these texts: "hidden-characters", "commands-an-agent",
-    "sends-data-out"."""
+    """Returns warnings about these texts: "hidden-characters", "commands-an-agent", "sends-data-out"."""
     joined = "\n".join(texts)
     flags = (
         ("hidden-characters", show_hidden(joined) != joined),
@@ -70,8 +68,7 @@ def remove_orders(text: str) -> str:
 
 
 def strip_markup(text: str) -> str:
-    """Returns the text on one line, without tags and without links except to the web. Code between backticks is
-    unchanged."""
+    """Returns the text on one line, without tags and links except to the web; code between backticks stays."""
     parts = _CODE.split(text[:_MOST_CHARACTERS])
     return " ".join(
         "".join(part if part.startswith("`") else _TAG.sub("", _LINK.sub(r"\1", part)) for part in parts).split()

@@ -1,5 +1,4 @@
-"""Finds the sessions of every agent on this machine by stat alone, and what changed since the catalog last read
-them."""
+"""Finds the sessions of every agent by stat alone, and what changed since the catalog last read them."""
 
 from __future__ import annotations
 
@@ -18,8 +17,7 @@ from lerim.sessions.readers import OLDER_STATE, claude_folder_name, find_session
 
 @dataclass(frozen=True, slots=True)
 class TranscriptChanges:
-    """The discovered transcripts compared with the catalog: new, changed, unchanged (a count) and vanished (their
-    places)."""
+    """The discovered transcripts compared with the catalog; `unchanged` is a count, `vanished` has places."""
 
     new: tuple[Transcript, ...]
     changed: tuple[Transcript, ...]

@@ -243,8 +243,7 @@ class Transcript:
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """A store that contains many sessions, known by stat alone: `stamp` is the size and mtime of the file and of its
-    `-wal` (0, 0 if there is none)."""
+    """A store with many sessions; `stamp` is the size and mtime of the file and of its `-wal` (0 without one)."""
 
     platform: Platform
     path: Path
@@ -282,8 +281,7 @@ class OmittedProblems(Problem):
 
 
 class Readable(Protocol):
-    """A pass over one transcript: iterate its turns; after the last one, `session`, `resume` and `problems` are
-    final."""
+    """A pass over one transcript: `session`, `resume` and `problems` are final after its last turn."""
 
     @property
     def session(self) -> Session: ...
@@ -295,8 +293,7 @@ class Readable(Protocol):
     def restarted(self) -> bool: ...
     @property
     def ids(self) -> frozenset[str] | None:
-        """The ids of all turns the session has now, or None if unknown. Turns indexed earlier with other ids are
-        gone."""
+        """The ids of all turns the session has now, None if unknown: turns indexed with other ids are gone."""
 
     def __iter__(self) -> Iterator[Turn]: ...
 

@@ -42,8 +42,7 @@ def load_platform_choices(home: Home) -> dict[Platform, PlatformChoice]:
 
 
 def find_platform_roots(environ: Mapping[str, str], home: Home) -> dict[Platform, list[Path]]:
-    """Returns the places where the store of each connected agent may be: links resolved, no duplicates. Raises
-    SettingsError."""
+    """Returns where the store of each connected agent may be, links resolved. Raises SettingsError."""
     choices = load_platform_choices(home)
     return {
         platform: find_store_places(platform, choices, environ)
@@ -134,8 +133,7 @@ def _load_file(home: Home) -> _PlatformsFile:
 
 
 def _change_choice(home: Home, platform: Platform, change: Callable[[PlatformChoice], PlatformChoice]) -> None:
-    """Changes the choice for one agent; everything else in the file is kept, including what this version does not
-    know."""
+    """Changes the choice for one agent; all else in the file is kept, also what this version does not know."""
     path = home.root / PLATFORMS_FILE
     try:
         make_private_folder(home, home.root)

@@ -154,8 +154,7 @@ class Catalog:
             return [cwd for (cwd,) in self.db.execute(query, (project,))]
 
     def find_token_count(self, text: int) -> int | None:
-        """Returns how many tokens the text with this digest has, or None if never counted; see
-        `column_values.digest_text`."""
+        """Returns how many tokens the text with this digest (of `digest_text`) has, or None if never counted."""
         with self._convert_errors():
             row = self.db.execute("SELECT tokens FROM counted WHERE text = ?", (text,)).fetchone()
             return None if row is None else int(row[0])

@@ -90,8 +90,7 @@ def _change_owner(db: sqlite3.Connection, folder: int, before: str, after: str) 
 
 
 def _queue_transcripts(db: sqlite3.Connection, joined_folders: Iterable[tuple[str, int]]) -> None:
-    """Queues the transcripts with turns in folders that joined a project, resuming where it left off or from the
-    start."""
+    """Queues the transcripts with turns in folders that joined a project, from where it left off or the start."""
     folders: dict[tuple[str, int], list[int]] = defaultdict(list)
     for project, folder in joined_folders:
         for transcript in _find_transcripts(db, folder):
@@ -109,8 +108,7 @@ def _queue_transcripts(db: sqlite3.Connection, joined_folders: Iterable[tuple[st
 
 
 def _resume_transcript(db: sqlite3.Connection, project: str, transcript: int, folders: list[int]) -> bool:
-    """Resumes the project's work on a transcript where it left off. Returns False if turns in these folders may be
-    unread before that position."""
+    """Resumes work on a transcript where it was left; False if turns in these folders may be unread before that."""
     parameters = {"project": project, "transcript": transcript, "folders": to_json_list(folders)}
     in_folders = "project = :project AND transcript = :transcript AND folder IN (SELECT value FROM json_each(:folders))"
     saved_positions = db.execute(

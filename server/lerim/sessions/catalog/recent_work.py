@@ -1,5 +1,4 @@
-"""The recent sessions of a project, and when its files were last worked on: tells whether the area of a theme still
-is."""
+"""The recent sessions of a project, and when its files were last worked on: is the area of a theme still in use?"""
 
 from __future__ import annotations
 
@@ -23,8 +22,7 @@ class RecentSession:
 def list_recent_sessions(
     db: sqlite3.Connection, project: str, since: datetime, most: int, until: datetime | None = None
 ) -> list[RecentSession]:
-    """Returns the newest `most` sessions with turns in folders of a project that ended after `since` and began before
-    `until`, without subagents'."""
+    """Returns the project's newest sessions between these times, at most `most`, without subagents'."""
     rows = db.execute(
         "SELECT t.place, t.platform, t.session FROM transcripts t JOIN sessions s ON s.transcript = t.id"
         " WHERE t.parent = '' AND s.ended >= ?1 AND (?4 IS NULL OR s.started < ?4)"

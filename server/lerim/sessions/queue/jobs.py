@@ -41,8 +41,7 @@ _WAITING_JOBS = (
     " WHERE j.project = :project AND j.kind = :kind AND j.state IN ('pending', 'failed') AND NOT t.vanished"
 )
 SUMMARY_JOB = "summary"
-"""The kind of job that summarizes a session once the rules have read it (`pending_summaries.py`), except for
-subagents'."""
+"""The kind of job that summarizes a session, but no subagent's, once the rules have read it."""
 SUMMARY_MODEL_JOB = "summary-model"
 """The kind of job that waits for a model to improve a summary made by the rules, as above."""
 
@@ -196,8 +195,7 @@ def put_back_job(db: sqlite3.Connection, now: float, job: QueueJob, wait: float 
 
 
 def recover_jobs(db: sqlite3.Connection, project: str) -> int:
-    """Puts back the jobs a dead process left running, without counting a try; returns how many. Only for the lock's
-    holder."""
+    """Puts back the jobs a dead process left running, without counting a try. Only for the lock's holder."""
     with transaction(db):
         updated = db.execute(
             "UPDATE jobs SET state = 'pending', interrupted = interrupted + 1, again = 0, not_before = 0"
@@ -223,8 +221,7 @@ def count_unread_bytes(db: sqlite3.Connection, now: float, project: str) -> int:
 
 
 def find_settling_jobs(db: sqlite3.Connection, now: float, project: str) -> tuple[int, float | None]:
-    """Returns how many sessions of a project wait until their last exchange is over, and when the first of them is due,
-    in epoch seconds (None if none waits)."""
+    """Returns how many sessions wait until their last exchange is over, and when the first is due (epoch seconds)."""
     row = db.execute(
         f"SELECT count(*), min(j.not_before){_WAITING_JOBS} AND j.state = 'pending' AND j.not_before > :now",
         {"project": project, "kind": EXTRACT_JOB, "now": now},
@@ -252,8 +249,7 @@ def load_other_state(db: sqlite3.Connection, job: QueueJob, kind: str) -> bytes 
 
 
 def count_jobs_by_state(db: sqlite3.Connection, project: str, kind: str = EXTRACT_JOB) -> dict[str, int]:
-    """Returns how many jobs of a project are in each state; waiting jobs count only if their transcript still
-    exists."""
+    """Returns how many jobs of a project are in each state; of waiting ones, those whose transcript exists."""
     rows = db.execute(
         "SELECT j.state, count(*) FROM jobs j JOIN transcripts t ON t.id = j.transcript"
         " WHERE j.project = ? AND j.kind = ? AND NOT (t.vanished AND j.state IN ('pending', 'failed'))"

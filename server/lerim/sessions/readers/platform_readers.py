@@ -80,8 +80,7 @@ ROOT_FINDERS: Mapping[Platform, Callable[[Mapping[str, str]], tuple[PurePath, ..
 
 
 def find_sessions(platform: Platform, root: Path, folders: Sequence[str]) -> StoreContents:
-    """Lists what a root contains, from stat alone. A root that cannot be read is reported as a problem in the
-    result."""
+    """Lists what a root contains, by stat alone. If it cannot be read, the result has a problem."""
     try:
         with faults_as_errors(platform, str(root)):
             contents = PLATFORM_READERS[platform].scan_root(root, folders)
@@ -203,8 +202,7 @@ def faults_as_errors(platform: Platform, where: str) -> Iterator[None]:
 
 
 def _describe_exception(error: Exception) -> str:
-    """Returns the type of an exception and the innermost line of Lerim's own code in its traceback. Leaves out its
-    message, which may quote the session."""
+    """Returns an exception's type and innermost line of our code, not its message: that may quote the session."""
     frames = traceback.extract_tb(error.__traceback__)
     own_frames = [frame for frame in frames if Path(frame.filename).is_relative_to(_OWN_SOURCE)] or frames
     return f"{type(error).__name__} in {Path(own_frames[-1].filename).name}, line {own_frames[-1].lineno}"

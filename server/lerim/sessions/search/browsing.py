@@ -62,8 +62,7 @@ class SessionListItem:
 
 @dataclass(frozen=True, slots=True)
 class SessionOutline:
-    """The kind and approximate length in characters of each turn of a session; `position` is that of the
-    requested turn, -1 for none."""
+    """The kind and approximate length of each turn, and the position of the turn asked for, -1 for none."""
 
     kinds: tuple[TurnKind, ...]
     sizes: tuple[int, ...]
@@ -140,8 +139,7 @@ def _find_list_items(db: sqlite3.Connection, places: Iterable[str]) -> list[Sess
 
 
 def list_filtered_sessions(db: sqlite3.Connection, filters: SessionFilters, limit: int) -> list[SessionListItem]:
-    """Returns the sessions with turns that pass the filters, the most recently ended first; see
-    `search.filter_places`."""
+    """Returns the sessions with turns that pass the filters (`search.filter_places`), newest first."""
     return _find_list_items(db, search.filter_places(db, filters, limit))
 
 
@@ -201,8 +199,7 @@ def read_redacted_turns(db: sqlite3.Connection, place: str, start: int, count: i
 
 
 def find_positions(db: sqlite3.Connection, place: str, words: str) -> Iterator[int]:
-    """Yields the positions of the turns in which `words` occur literally, ignoring case, in the text or the tool
-    calls."""
+    """Yields the positions of the turns whose text or tool calls contain `words`, ignoring case."""
     wanted = words.lower()
     for position, turn in enumerate(read_redacted_turns(db, place, 0, -1)):
         if wanted in turn.text.lower() or wanted in turn.tools.lower():

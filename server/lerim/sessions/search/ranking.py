@@ -84,8 +84,7 @@ class TurnMatch:
 def rank_turns(
     query: SearchQuery, found: Sequence[TurnMatch], turns_with_term: Sequence[int], turn_count: int
 ) -> list[TurnMatch]:
-    """Returns the turns best first, each with its score. `turns_with_term` says how many of
-    `turn_count` turns contain each word."""
+    """Returns the turns best first, scored; `turns_with_term`: how many of `turn_count` have each word."""
     words = _QueryWords(query.terms)
     for one in found:
         words.count_words(one)

@@ -77,8 +77,7 @@ def _rank_candidates(
 
 
 def count_matching_turns(db: sqlite3.Connection, query: SearchQuery, filters: SessionFilters) -> tuple[list[int], int]:
-    """Returns how many of the projects' turns contain each word of a query (at most MOST_COUNTED), and how many there
-    are."""
+    """Returns how many of the projects' turns contain each word (at most MOST_COUNTED), and how many there are."""
     conditions = _make_conditions(db, filters)
     return _count_words(db, query, conditions)[0], _count_turns(db, conditions)
 
@@ -156,8 +155,7 @@ def _make_conditions(db: sqlite3.Connection, filters: SessionFilters) -> _SqlCon
 
 
 def _count_words(db: sqlite3.Connection, query: SearchQuery, conditions: _SqlConditions) -> tuple[list[int], list[int]]:
-    """Returns how many turns of the projects contain each word, and how many do overall, among the first MOST_COUNTED
-    found."""
+    """Returns how many of the first MOST_COUNTED turns with each word are of the projects, and how many there are."""
     rows = f"SELECT rowid FROM words WHERE words MATCH :match LIMIT {MOST_COUNTED}"
     count_query = f"SELECT count(*) FROM ({rows}) AS held"
     project_query = f"{count_query} JOIN turns ON turns.id = held.rowid WHERE 1{conditions.project_where}"
@@ -181,8 +179,7 @@ def _count_turns(db: sqlite3.Connection, conditions: _SqlConditions) -> int:
 
 
 def _choose_expression(db: sqlite3.Connection, query: SearchQuery, turns_with_word: Sequence[int]) -> str:
-    """Returns the expression to ask the index for: any of the words, or only the rarest ones if too many turns
-    match."""
+    """Returns what the index is asked for: any of the words, or the rarest if too many turns match."""
     if sum(turns_with_word) <= MOST_COUNTED:
         return query.fts_expression
     rarest = sorted(zip(turns_with_word, (term.fts_expression for term in query.terms), strict=True))

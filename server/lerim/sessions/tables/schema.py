@@ -187,6 +187,5 @@ def open_catalog(home: Home) -> tuple[sqlite3.Connection, list[Problem]]:
 
 
 def convert_sqlite_errors(path: Path) -> AbstractContextManager[None]:
-    """Converts SQLite errors raised in the block to CatalogError. A damaged catalog is replaced the next time it is
-    opened."""
+    """Converts SQLite errors in the block to CatalogError. A damaged catalog is replaced when next opened."""
     return sqlite.convert_errors(path, CATALOG_SCHEMA)

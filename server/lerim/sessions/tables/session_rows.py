@@ -84,8 +84,7 @@ def load_resume(db: sqlite3.Connection, place: str) -> bytes | None:
 def finish_transcript(
     db: sqlite3.Connection, number: int, transcript: Transcript, session: Session, resume: bytes, damage: str
 ) -> None:
-    """Records that the transcript was read to its end: its totals, stamp and resume position, and what is damaged (''
-    if nothing); call it inside a transaction."""
+    """Records in a transaction that a transcript was read to its end, and what of it is damaged ('' if nothing)."""
     db.execute(
         "UPDATE transcripts SET size = ?, mtime_ns = ?, inode = ?, session = ?, parent = ?, cwd = ?, vanished = 0,"
         " error = ?, failed = NULL WHERE id = ?",
@@ -102,8 +101,7 @@ def finish_transcript(
 
 
 def keep_session_progress(db: sqlite3.Connection, number: int, session: Session, resume: bytes) -> None:
-    """Saves the totals and the resume position so far; call it inside a transaction. Without `finish_transcript`, the
-    transcript counts as changed."""
+    """Saves totals and resume position in a transaction; the transcript still counts as changed."""
     counts = session.tokens
     tokens = (counts.input, counts.output, counts.cache_read, counts.cache_write) if counts else (None,) * 4
     db.execute(
@@ -134,8 +132,7 @@ def fail_transcript(db: sqlite3.Connection, transcript: Transcript, problem: Pro
 
 
 def find_session_places(db: sqlite3.Connection, session: str) -> list[str]:
-    """Returns the place of the session with this id, or else of all sessions whose id starts with it; of copies, the
-    one that has turns."""
+    """Returns the places of sessions with this id, or else that begins so; of copies, the one with turns."""
     wanted = replace_surrogates(session)
     rows = db.execute(
         "SELECT place, session FROM transcripts t JOIN sessions s ON s.transcript = t.id"
@@ -157,8 +154,7 @@ _COPIED_TRANSCRIPTS = (
     " AND (:project IS NULL OR EXISTS (SELECT 1 FROM folders"
     f"  WHERE id IN ({_PROJECT_FOLDERS}) AND instr(char(10) || s.cwds || char(10), char(10) || cwd || char(10))))"
 )
-"""Forks and resumed sessions that ran in the project and whose turns all belong to the transcript they were copied
-from."""
+"""Forks and resumed sessions that ran in the project and whose turns all belong to the original."""
 
 
 def count_sessions(db: sqlite3.Connection, project: str, folders: Iterable[str], kinds: Sequence[str]) -> SessionCount:

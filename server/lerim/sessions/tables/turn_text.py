@@ -22,8 +22,7 @@ DEFLATE_WINDOW = -12
 _QUESTION_ENDS = "?？:： \n"
 _IDEOGRAPH = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f])")
 _BYTES_WITHOUT_IDEOGRAPHS = bytes(range(0xE3))
-"""Every byte that does not start a character from U+3000 on in UTF-8. Checking for other bytes is much faster than the
-pattern."""
+"""Every byte that starts no character from U+3000 on in UTF-8: much faster to check than the pattern."""
 _SEPARATOR = "\x1f"
 
 # Each tool call starts with a mark and the letters of its status and of whether it changes files (not for a command),
@@ -77,8 +76,7 @@ class StoredCall:
 
 
 def pack_turn_text(text: str, tools: str) -> str | bytes:
-    """Packs text and tool calls into one value, deflated if that is shorter: index and text then take at most twice the
-    text."""
+    """Packs text and tool calls, deflated if that is shorter: with the index at most twice the text."""
     body = f"{text}{_SEPARATOR}{tools}"
     if len(body) < LEAST_PACKED_CHARACTERS:
         return body
@@ -152,8 +150,7 @@ def replace_surrogates(text: str) -> str:
 
 
 def space_ideographs(text: str) -> str:
-    """Separates Chinese and Japanese characters with spaces, for the index and for queries: these scripts have no
-    spaces."""
+    """Separates Chinese and Japanese characters with spaces, for index and queries: they have none."""
     if text.isascii() or not text.encode("utf-8", "surrogatepass").translate(None, _BYTES_WITHOUT_IDEOGRAPHS):
         return text
     return _IDEOGRAPH.sub(r" \1 ", text)
@@ -201,6 +198,5 @@ def _list_call_lines(call: ToolCall) -> list[str]:
 
 
 def _cut_text(text: str, most: int) -> str:
-    """Returns the first `most` characters of a text without a torn last word: half a secret would not be recognized as
-    one."""
+    """Returns the first `most` characters without a torn last word: half a secret is not recognized."""
     return text if len(text) <= most else trim_torn_words(text[:most], "")[0]

@@ -105,8 +105,7 @@ def parse_claude_result(record: ClaudeRecord, block: ClaudeBlock) -> tuple[ToolS
 def close_claude_call(
     call: ToolCall, status: ToolStatus, text: str, record: ClaudeRecord, results_folder: Path
 ) -> ToolCall:
-    """Adds the result in a record to `call`; outputs that are too long for the transcript are files in
-    `results_folder`."""
+    """Adds the result in a record to `call`; results too long for it are files in `results_folder`."""
     feedback = _find_feedback(call, status, text, record)
     outcome = decode_leniently(record.tool_use_result, _Outcome) if _needs_outcome(call, record) else _NO_OUTCOME
     if outcome.interrupted and (status == "ok" or (status == "error" and call.kind == "shell")):

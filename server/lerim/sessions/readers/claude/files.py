@@ -1,5 +1,4 @@
-"""The files of Claude Code: its transcripts, the project each one begins in, and the outputs that are too long for
-them."""
+"""The files of Claude Code: its transcripts, the folder each begins in, and outputs too long for a transcript."""
 
 from __future__ import annotations
 
@@ -27,14 +26,12 @@ _REPLACED_CHARACTERS = re.compile(r"[^A-Za-z0-9]")
 
 
 def claude_folder_name(cwd: str) -> str:
-    """Returns the name of the folder that contains the sessions begun in `cwd`; for a long path, only its first 200
-    characters."""
+    """Returns the name of the folder with the sessions begun in `cwd`; of a long path, its first 200 characters."""
     return _REPLACED_CHARACTERS.sub("-", cwd)[:_NAME_LIMIT]
 
 
 def probe_folder(transcript: Transcript) -> str:
-    """Returns the first working folder named in a transcript's first 256 kB; '' if there is none or the file cannot be
-    read."""
+    """Returns the first working folder named in a transcript's first 256 kB, or ''."""
     cwd = next((record.cwd for record in read_beginning(transcript.path, decode_claude_line) if record.cwd), "")
     return without_nul(cwd)[:4096]
 

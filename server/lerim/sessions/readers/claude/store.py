@@ -1,5 +1,4 @@
-"""Reads a transcript of Claude Code: each record updates a `ClaudeTally` and, if it contains a part of a turn, a
-`TurnDraft`."""
+"""Reads a transcript of Claude Code: each record updates a `ClaudeTally` and the `TurnDraft` it is part of."""
 
 from __future__ import annotations
 

@@ -20,8 +20,7 @@ _RECENT_MESSAGES = 16
 
 
 class ClaudeTally(TranscriptTally, gc=False):
-    """Totals of a transcript of Claude Code up to a point in it. `version` is that of the program that wrote the last
-    record."""
+    """Totals of a transcript up to a point in it. `version` is that of the program that wrote the last record."""
 
     version: str = ""
 
@@ -51,8 +50,7 @@ class ClaudeTally(TranscriptTally, gc=False):
                 self.summaries = (*self.summaries[-NAME_LIMIT:], (leaf, make_title(record.summary)))
 
     def count_tokens(self, key: str, usage: ClaudeUsage | None) -> Tokens:
-        """Counts the tokens one API message has used so far, once, no matter how many records repeat them. Returns its
-        counts."""
+        """Counts the tokens of an API message, which many records repeat, once. Returns its counts."""
         before = self.tokens_by_message.get(key, NO_TOKENS)
         if usage is None:
             return before

@@ -53,15 +53,13 @@ def _scan_folder(folder: Path, depth: int, contents: StoreContents) -> None:
 
 
 def parse_thread_id(name: str) -> str:
-    """Extracts the thread's id from the name of a rollout: the UUID at its end, or without one, the name without its
-    endings."""
+    """Extracts the thread's id from the name of a rollout: the UUID at its end, else the name without endings."""
     stem = name.removesuffix(COMPRESSED_SUFFIX).removesuffix(".jsonl").removesuffix(".json").removeprefix("rollout-")
     return stem[-36:] if len(stem) >= 36 and stem[-36:].count("-") == 4 else stem
 
 
 def parse_rollout_time(name: str) -> datetime | None:
-    """Parses when a rollout was begun from its name, which is in local time. Returns None if the name does not contain
-    it."""
+    """Parses when a rollout was begun from its name, in local time; None if that does not contain it."""
     try:
         return datetime.strptime(name[8:27], "%Y-%m-%dT%H-%M-%S").astimezone(UTC)
     except (ValueError, OverflowError, OSError):

@@ -1,5 +1,4 @@
-"""Parses outputs of Codex's tools: the text without its header, the exit code in any of its formats, and how the call
-ended."""
+"""Parses outputs of Codex's tools: the text without its header, the exit code in any format, how the call ended."""
 
 from __future__ import annotations
 
@@ -133,8 +132,7 @@ def _make_ended(text: str, code: int) -> CodexOutput:
 
 
 def resolve_call_status(output: CodexOutput, kind: ToolKind, code: int | None) -> tuple[ToolStatus, int | None]:
-    """Returns the status and exit code of a call of this kind with this output; `code` is the exit code from another
-    record."""
+    """Returns the status and exit code of a call with this output; `code` is the exit code in another record."""
     exit_code = output.exit_code if output.exit_code is not None else code
     if output.status is not None and output.status != "ok":
         return output.status, exit_code if kind == "shell" else None

@@ -1,5 +1,4 @@
-"""Loads the state of a chat as VS Code stores it: one JSON object (`.json`), or a log of its changes (`.jsonl`) that is
-replayed."""
+"""Loads the state of a chat as VS Code stores it: a JSON object (`.json`), or a log of changes to replay (`.jsonl`)."""
 
 from __future__ import annotations
 

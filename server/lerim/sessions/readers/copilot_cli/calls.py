@@ -80,8 +80,7 @@ def parse_cli_call(native_id: str, name: str, arguments: msgspec.Raw, *, brief: 
 
 
 def mark_served_by_mcp(call: ToolCall) -> ToolCall:
-    """Returns the call as one answered by an MCP server: even if its tool is named like one that asks the person, the
-    result is the server's."""
+    """Returns the call as answered by an MCP server: whatever its tool is called, the result is the server's."""
     return replace(call, kind="other", answers=(), plan="") if call.kind in ("ask", "plan") else call
 
 
@@ -92,8 +91,7 @@ def continued_shell(name: str, arguments: msgspec.Raw) -> str:
 
 
 def parse_cli_call_end(data: CliEventData, kind: ToolKind) -> CliCallEnd:
-    """Parses how a call ended. The exit code is in the text, because `success` refers to the tool, not to its
-    command."""
+    """Parses how a call ended. `success` refers to the tool: the command's exit code is in the text."""
     if data.success is False:
         error = parse_fields(data.error)
         message = find_text(error, "message") or without_nul(decode_string(data.error))
@@ -125,8 +123,7 @@ def _find_exit_code(contents: msgspec.Raw) -> int | None:
 
 
 def parse_cli_answers(call: ToolCall, text: str) -> tuple[QuestionAnswer, ...]:
-    """Returns the question of a call with what the person chose or typed. Any other text was written by the program
-    because nobody answered."""
+    """Returns a call's question with what the person chose or typed; other texts are the program's."""
     match = _ANSWER_START.match(text)
     answer = text[match.end() :].strip() if match else ""
     return tuple(replace(question, answer=answer) for question in call.answers)

@@ -56,8 +56,7 @@ def scan_cli_sessions(root: Path, _folders: Sequence[str] = ()) -> StoreContents
 
 
 def probe_cli_folder(transcript: Transcript) -> str:
-    """Returns the working folder named in a session's first 256 kB, or in the `workspace.yaml` next to it; '' if there
-    is none or it cannot be read."""
+    """Returns the working folder named in a session's first 256 kB, or in the `workspace.yaml` next to it, or ''."""
     path = transcript.path
     if path.suffix == ".json":
         return ""

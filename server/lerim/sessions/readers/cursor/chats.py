@@ -181,8 +181,7 @@ class _ChatReader:
 
 
 def load_editor_chat(transcript: Transcript, *, brief: bool = False) -> LoadedSession:
-    """Loads the whole chat. Raises TranscriptError if its database cannot be read, no longer contains it, or is so
-    damaged that nothing of it can be read."""
+    """Loads the whole chat. Raises TranscriptError if nothing of it can be read, or it is gone."""
     problems: list[Problem] = []
     chat, builder = read_database(transcript.path, lambda db: _read_chat(db, transcript, brief=brief), problems)
     turns = builder.build_turns(chat.find_folder(), column_text(chat.composer.created_on_branch))

@@ -1,5 +1,4 @@
-"""Reads the chats of Cursor's command line, one database each: messages are JSON blobs, and a tree of other blobs gives
-their order."""
+"""Reads the chats of Cursor's command line, a database each: messages are JSON blobs, a tree of blobs orders them."""
 
 from __future__ import annotations
 
@@ -41,8 +40,7 @@ from lerim.sessions.readers.live import (
 _NODE_LIMIT = 200_000
 _DEPTH_LIMIT = 50
 _REPEATED_MESSAGE_LIMIT = 1000
-"""The longest message, in bytes, that may occur several times in a chat. Longer ones contain unique ids, so a
-repetition is not a new message."""
+"""The longest message, in bytes, that a chat may contain twice: longer ones have unique ids, so copies are not new."""
 
 
 class _Meta(msgspec.Struct, rename="camel", gc=False):
@@ -197,8 +195,7 @@ def _list_messages(
 
 
 def _protobuf_fields(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yields the number and bytes of each length-delimited field of a protobuf message; stops at an unknown field
-    type."""
+    """Yields the number and bytes of each length-delimited field of a protobuf message, up to an unknown type."""
     position = 0
     while position < len(data):
         key, position = _read_varint(data, position)

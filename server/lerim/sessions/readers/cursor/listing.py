@@ -88,8 +88,7 @@ class _Project(msgspec.Struct, gc=False):
 
 
 def list_editor_chats(database: Database) -> tuple[list[Transcript], list[Problem]]:
-    """Returns the chats in a database, and its unreadable rows as problems. Raises TranscriptError if it cannot be
-    opened."""
+    """Returns the chats in a database, and its unreadable rows as problems. Raises TranscriptError."""
     path = database.path
     problems: list[Problem] = []
     storage = workspace_storage(path)
@@ -108,8 +107,7 @@ def list_editor_chats(database: Database) -> tuple[list[Transcript], list[Proble
 
 
 def _find_missing_table(db: sqlite3.Connection, path: Path) -> str:
-    """Returns the first table that Cursor creates in every database of this kind but that is missing, or ''. Workspace
-    databases originally had only `ItemTable`."""
+    """Returns the first missing table that Cursor always creates, or ''. Old workspaces have only `ItemTable`."""
     tables = ("ItemTable", "cursorDiskKV") if path.parent.name == "globalStorage" else ("ItemTable",)
     return next((table for table in tables if is_table_missing(db, table)), "")
 
@@ -270,8 +268,7 @@ def _read_project_folders(db: sqlite3.Connection) -> dict[str, str]:
 
 
 def _read_own_rows(db: sqlite3.Connection, cids: list[str], storage: Path) -> tuple[dict[str, KnownChat], list[int]]:
-    """Returns what the chats' own rows contain, without chats that were deleted or never begun, and the rowids that
-    cannot be read."""
+    """Returns what the chats' own rows contain, unless deleted or never begun, and the unreadable rowids."""
     folders: dict[object, str] = {}
     named = msgspec.json.encode(cids).decode()
     columns = "key IN (SELECT 'composerData:' || value FROM json_each(?))"

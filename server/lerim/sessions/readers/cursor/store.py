@@ -89,8 +89,7 @@ def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: 
 
 
 def _add_cli_chats(root: Path, folders: Sequence[str], contents: StoreContents) -> None:
-    """Adds the chats of the command line. Their stamps change once the folder behind a digest is known, so that they
-    are read again."""
+    """Adds the command line's chats. Their stamps change when the folder behind a digest becomes known."""
     folder_by_digest = folders_by_digest(folders)
     for group in list_subfolders(root, contents.problems):
         checksum = zlib.crc32(folder_by_digest.get(group.name, "").encode("utf-8", "replace"))
@@ -101,8 +100,7 @@ def _add_cli_chats(root: Path, folders: Sequence[str], contents: StoreContents) 
 
 
 def _add_agent_transcripts(folder: Path, parent: str, cwd: str, depth: int, contents: StoreContents) -> None:
-    """Adds the transcripts in a folder and its subfolders; those in `<id>/subagents` belong to subagents of the session
-    `<id>`."""
+    """Adds the transcripts below a folder; those in `<id>/subagents` are of subagents of session `<id>`."""
     for entry in list_folder(folder, contents.problems):
         if entry.name.endswith(".jsonl"):
             add_transcript(contents, "cursor", entry, entry.name.removesuffix(".jsonl"), parent=parent, cwd=cwd)
@@ -121,8 +119,7 @@ class _Line(msgspec.Struct, gc=False):
 
 
 def _load_agent_transcript(transcript: Transcript, *, brief: bool = False) -> LoadedSession:
-    """Loads a transcript that an agent left: one message per line, without times, ids or tool results. It is used only
-    if no database contains the session."""
+    """Loads a transcript that an agent left, without times, ids or results: no database has the session."""
     builder = CursorSessionBuilder(transcript.session_id, brief=brief, is_subagent=bool(transcript.parent))
     problems: list[Problem] = []
     for start, data, is_complete in read_log_lines(transcript.path, problems):

@@ -21,8 +21,7 @@ _HEADING = compile_later(r"\s{0,20}(?:[^\n]{1,60}:[^\S\n]{0,20}\n\s{0,20})?#{1,6
 """A prompt that begins with a heading, or with one line that introduces it: `Implement the following plan:`."""
 _WORD_LIMIT = 200  # characters, the longest torn word that is removed where a text is cut
 _WORD_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=.-")
-"""The characters of names and secrets. Words in other scripts are never removed, since some are written without
-spaces."""
+"""The characters of names and secrets. Words of other scripts, some without spaces, are never removed."""
 
 
 def without_nul(text: str | None) -> str:
@@ -39,8 +38,7 @@ def keep_ends(text: str) -> tuple[str, int]:
 
 
 def trim_torn_words(head: str, tail: str) -> tuple[str, str]:
-    """Removes the words that a cut between `head` and `tail` went through: half of a name means nothing, and half of a
-    secret is not recognised as one."""
+    """Removes the words that a cut went through: half of a secret would not be recognised as one."""
     end, begin = len(head), 0
     while end > 0 and len(head) - end < _WORD_LIMIT and head[end - 1] in _WORD_CHARACTERS:
         end -= 1

@@ -1,5 +1,4 @@
-"""Finds session files in folders, from stat alone. A session is one file, or a file in an older format and the newer
-one that continues it."""
+"""Finds session files by stat alone. A session is a file, or one in an older format and the newer that continues it."""
 
 from __future__ import annotations
 
@@ -17,8 +16,7 @@ FILE_SIZE_LIMIT = 256 * 1024 * 1024
 """Maximum size of a file that has to be read as a whole; larger files are not read."""
 
 SETTLING_SECONDS = 60
-"""If a file that cannot be parsed was changed less than this many seconds ago, it is assumed to be still being
-written."""
+"""A file that cannot be parsed and was changed less than this many seconds ago counts as being written."""
 
 
 def collect_sessions(
@@ -59,14 +57,12 @@ def add_transcript(
 
 
 def stamp_inode(inode: int, cwd: str) -> int:
-    """Combines an inode with the working folder, so that the session is read again once that is known. The result fits
-    in the 63 bits of a database integer."""
+    """Combines an inode with the folder, so that the session is read again once that is known, in 63 bits."""
     return (inode ^ zlib.crc32(cwd.encode("utf-8", "surrogatepass"))) & (1 << 63) - 1
 
 
 def list_folder(folder: Path, problems: list[Problem]) -> list[os.DirEntry[str]]:
-    """Lists a folder, sorted by name. A folder that does not exist is empty; one that cannot be listed is added to the
-    problems."""
+    """Lists a folder, sorted by name; a missing one is empty, one that cannot be listed a problem."""
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)

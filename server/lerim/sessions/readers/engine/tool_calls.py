@@ -103,8 +103,7 @@ def add_patch(call: ToolCall, text: str, *, brief: bool = False) -> ToolCall:
 
 
 def parse_question(question: Mapping[str, object], *names: str) -> QuestionAnswer:
-    """Returns a question without an answer yet. Its text is in the first of the named fields, its `options` (or
-    `choices`) are objects or plain texts."""
+    """Returns a question without an answer. Its text is in one of `names`; options are objects or texts."""
     listed = question.get("options") or question.get("choices")
     options = list_objects(listed)
     labels = tuple(find_text(option, "label") for option in options)
@@ -115,8 +114,7 @@ def parse_question(question: Mapping[str, object], *names: str) -> QuestionAnswe
 
 
 def close_call(call: ToolCall, status: ToolStatus, text: str, code: int | None = None, *, brief: bool) -> ToolCall:
-    """Returns the call with its result. A command with a non-zero exit code counts as failed; `brief` leaves out the
-    output of a call that succeeded."""
+    """Returns the call with its result; a non-zero `code` is an error, `brief` leaves out output of success."""
     if code is not None and abs(code) >= 1 << 32:
         code = None
     if status == "ok" and code:

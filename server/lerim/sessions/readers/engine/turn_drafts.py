@@ -214,8 +214,7 @@ class RunningProcesses:
             del self._call_ids[next(iter(self._call_ids))]
 
     def finish(self, process: str, status: ToolStatus, code: int | None, text: str, offset: int) -> bool:
-        """Adds the end of a process, and what it has printed since, to the call that started it. Returns False if that
-        call is no longer known."""
+        """Adds a process's end and output to the call that started it; False if that is no longer known."""
         call_id = self._call_ids.pop(process, "")
 
         def finish_call(call: ToolCall) -> ToolCall:

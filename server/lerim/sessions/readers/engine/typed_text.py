@@ -102,8 +102,7 @@ _HEADER = re.compile(
     re.IGNORECASE,
 )
 _HEADER_COUNT = 2
-"""Number of headers, on lines close to each other, that make a text an e-mail if one of them is a subject or contains
-an address."""
+"""How many headers on close lines make a text an e-mail, if one is a subject or contains an address."""
 _SUBJECTS = frozenset(("subject", "betreff", "objet", "asunto"))
 _MAIL = re.compile(
     r"\s{0,8}(?:-{2,20} ?(?:original message|forwarded message|ursprüngliche nachricht|mensaje original|message "
@@ -211,8 +210,7 @@ def _find_line_end(text: str, start: int) -> int:
 
 
 def _split_lines(text: str) -> tuple[list[MessagePart], bool]:
-    """Splits a text without tagged blocks into parts, line by line; also returns whether the last one continues beyond
-    the text."""
+    """Splits a text without tagged blocks by lines; also returns whether the last part goes on after it."""
     lines = [f"{line}\n" for line in text.split("\n")] if text else []
     lines[-1:] = [line[:-1] for line in lines[-1:]]
     mail_start = _find_mail(lines)

@@ -98,8 +98,7 @@ class WholeReading:
 
 
 def _digest(turns: list[Turn]) -> bytes:
-    """Returns a 16-byte digest of the turns. It leaves out how much of a call's output was kept, because that differs
-    in a brief reading."""
+    """Returns a digest of the turns, without the outputs of calls, which differ in a brief reading."""
     digest = hashlib.blake2b(digest_size=16)
     for turn in turns:
         calls = [(call.id, call.name, call.status, call.command) for call in turn.tool_calls]

@@ -1,5 +1,4 @@
-"""Finds the sessions of Gemini CLI, by stat alone, and the working folder of each: its store names it by a SHA-256
-hash, by a slug, or not at all."""
+"""Finds Gemini CLI's sessions by stat alone, and the folder of each: named by a SHA-256 hash, a slug, or not at all."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Makes a private copy of a database that cannot be read in place: its `-wal` has no index, or a transaction was cut
-off."""
+"""Copies a database that cannot be read in place: its `-wal` has no index, or a transaction was cut off."""
 
 from __future__ import annotations
 

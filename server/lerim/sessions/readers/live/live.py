@@ -46,12 +46,10 @@ BASE_STEPS, STEPS_A_BYTE = 5_000_000, 20
 """How many virtual machine steps all queries of one read may take, and how many more for each byte of the database."""
 
 BASE_SESSIONS, BYTES_A_SESSION = 1000, 4096
-"""How many sessions are read from any database, and how many of its bytes allow one more: a prompt with its answer
-takes about as many, with their keys."""
+"""How many sessions are read from any database, and how many bytes allow one more: about a prompt with its answer."""
 
 CUT_SHORT = "cut-short"
-"""The problem code for a session or database that was read only in part, because it is damaged or contains more than
-its size explains."""
+"""The problem code for a session or database read in part: it is damaged or holds more than its size explains."""
 
 _STEPS_AT_ONCE = 100_000
 _SETTLED_NS = 1_000_000_000
@@ -73,8 +71,7 @@ Found = TypeVar("Found")
 
 
 class _ChangedMeanwhile(Exception):  # noqa: N818 - a finding, met by trying again
-    """Raised if the database changed while it was read without a lock, or is in the middle of a change: reading is
-    tried again."""
+    """Raised if the database changed while it was read without a lock, or is changing: reading is tried again."""
 
 
 def find_databases(platform: Platform, paths: Iterable[Path], problems: list[Problem]) -> list[Database]:
@@ -224,8 +221,7 @@ def _limit_steps(db: sqlite3.Connection, size: int) -> None:
 def keep_newest_sessions(
     database: Database, sessions: list[Found], age: Callable[[Found], tuple[int, int]], problems: list[Problem]
 ) -> list[Found]:
-    """Returns as many of the sessions as the size of their database explains, keeping those with the greatest `age` (a
-    time); adds a problem for the rest."""
+    """Returns the newest sessions (by `age`), as many as the database's size explains; the rest is a problem."""
     limit = BASE_SESSIONS + (database.stamp[0] + database.stamp[2]) // BYTES_A_SESSION
     if len(sessions) <= limit:
         return sessions

@@ -25,8 +25,7 @@ _PAGE_SIZES = frozenset(1 << power for power in range(9, 17))
 _SECTOR_SIZES = frozenset(1 << power for power in range(5, 17))
 
 JOURNAL_SLACK = 64 * 1024 * 1024
-"""A journal contains every page of the database at most once: anything beyond twice the size of the database plus this
-many bytes is cut off."""
+"""A journal contains each page at most once: what is over twice the database's size plus this is cut off."""
 
 
 class DatabaseLog(NamedTuple):
@@ -117,8 +116,7 @@ def inspect_wal(path: Path) -> DatabaseLog:
 
 
 def find_wal_end(path: Path) -> int:
-    """Returns where the last frame that belongs to a `-wal` ends: anything after it is from earlier rounds, or garbage.
-    Raises OSError."""
+    """Returns where the last frame of a `-wal` ends: what follows is of earlier rounds, or garbage. Raises OSError."""
     with open_buffered(path) as file:
         head = file.read(WAL_HEADER)
         if not _is_wal_header(head):

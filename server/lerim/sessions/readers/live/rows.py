@@ -1,5 +1,4 @@
-"""Reads rows of a database that belongs to another program: columns come and go, values have any type, pages may be
-damaged."""
+"""Reads rows of another program's database: columns come and go, values have any type, pages may be damaged."""
 
 from __future__ import annotations
 
@@ -57,8 +56,7 @@ def read_rows(
 
 
 def _is_row_error(error: sqlite3.Error) -> bool:
-    """Returns whether other rows may still be readable. In some versions, a value over the limit of a connection raises
-    an error without a code."""
+    """Returns whether other rows may be readable. Some versions of SQLite give an error for a long value no code."""
     codes = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_ERROR)
     return isinstance(error, sqlite3.DataError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in codes
 

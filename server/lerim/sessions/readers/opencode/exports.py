@@ -31,13 +31,11 @@ _HEAD_BYTES = 64 * 1024
 """More than the session record takes, which comes first."""
 _BEGINNING = re.compile(r'\s*\{\s*"info"\s*:\s*(?=\{)')
 _DATA_FOLDER_NAMES = re.compile(r"storage|auth\.json|mcp-auth\.json|opencode[^/]{0,200}\.db")
-"""Names that identify OpenCode's data folder. No file directly in it is opened to look for exports, because its own
-files contain keys."""
+"""Names that identify OpenCode's data folder, in which no file is opened to look for exports: some contain keys."""
 
 
 def find_exports(root: Path, entries: list[os.DirEntry[str]], problems: list[Problem]) -> list[Transcript]:
-    """Returns the exported sessions of a store, newest first, including several exports of one session. `entries` are
-    those of the folder `root`."""
+    """Returns the exported sessions of a store with these `entries`, newest first; some of one session."""
     is_data_folder = any(_DATA_FOLDER_NAMES.fullmatch(entry.name) for entry in entries)
     files = [*([] if is_data_folder else entries), *list_folder(root / EXPORT_FOLDER, problems)]
     exports = [one for entry in files if entry.name.endswith(".json") and (one := _read_export(entry, problems))]
@@ -45,8 +43,7 @@ def find_exports(root: Path, entries: list[os.DirEntry[str]], problems: list[Pro
 
 
 def convert_to_utf8(data: bytes) -> bytes:
-    """Returns JSON text as UTF-8 without a byte order mark: PowerShell's `>` writes UTF-16, other programs write a
-    mark."""
+    """Returns JSON as UTF-8 without a byte order mark; PowerShell's `>` writes UTF-16."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", "replace").encode()
     return data.removeprefix(codecs.BOM_UTF8)
@@ -85,8 +82,7 @@ def _read_export(entry: os.DirEntry[str], problems: list[Problem]) -> Transcript
 
 
 def _decode_info(head: str, start: int) -> OpenCodeInfo:
-    """Decodes the session record that begins at `start`; returns an empty one if it is damaged, which is reported when
-    the session is read."""
+    """Decodes the session record at `start`, or returns an empty one: reading the session reports damage."""
     try:
         return parse_object(encode_json(parse_leading_json(head[start:].encode())), OpenCodeInfo)
     except ValueError:

@@ -55,8 +55,7 @@ def _created_ms(record: OpenCodeInfo | OpenCodeMessage) -> int:
 
 
 def _message_key(stored: StoredSession, message: OpenCodeMessage) -> tuple[int, bytes]:
-    """Returns the time of a message and a digest of its role and content. Reasoning is left out, because a brief
-    reading does not have it."""
+    """Returns a message's time and a digest of its role and content, without reasoning as in a brief reading."""
     content = [
         (one.type, one.call.id if one.call else one.text)
         for one in stored.pieces.get(message.id or "", [])
@@ -71,8 +70,7 @@ def _search_sessions(
     sessions: Iterable[_OlderSession],
     load_messages: Callable[[_OlderSession, frozenset[int]], Iterable[StoredSession]],
 ) -> dict[str, ForkOrigin]:
-    """Searches the older sessions one by one. `load_messages` yields the messages of a session that have one of the
-    given times, one by one and in order."""
+    """Searches older sessions. `load_messages` yields a session's messages of the given times, in order."""
     pending = _find_copies(stored)
     times = frozenset(created for created, _ in pending)
     originals: dict[str, ForkOrigin] = {}

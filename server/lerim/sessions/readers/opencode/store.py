@@ -24,8 +24,7 @@ from lerim.sessions.readers.opencode.forms import select_columns
 from lerim.sessions.readers.opencode.turns import build_loaded_session
 
 MESSAGE_BYTES = 16 * 1024
-"""The approximate size of a message with its parts in the database, used to estimate the size of a session without
-reading more."""
+"""The approximate size of a message with its parts, to estimate that of a session without reading more."""
 
 _DATABASE = re.compile(r"opencode(?:-[A-Za-z0-9._-]{1,100})?\.db")
 _REQUIRED_COLUMNS = {
@@ -151,8 +150,7 @@ def _list_rows(db: sqlite3.Connection, path: Path) -> tuple[list[Transcript], in
 
 
 _MessageStamps = dict[str, tuple[int, int, tuple[tuple[int, int], ...]]]
-"""For each session: the number of messages, when the last of them changed, and the number and time of the newest
-messages' parts."""
+"""Of each session: how many messages, when the last changed, and the number and time of the newest ones' parts."""
 
 
 def _read_message_stamps(db: sqlite3.Connection, lost: list[int]) -> _MessageStamps:

@@ -100,8 +100,7 @@ def _begin_turn(message: OpenCodeMessage, turn_id: str, ordinal: int, cwd: str, 
 def _add_answer(
     turn: Turn, message: OpenCodeMessage, pieces: list[OpenCodePiece], *, is_own_command: bool
 ) -> Turn | None:
-    """Returns the turn with an answer, or with the person's own command; None for the summary of a compaction and for
-    an answer without content (yet)."""
+    """Returns the turn with an answer or the person's own command; None for a compaction, and without content."""
     calls = tuple(one.call for one in pieces if one.call is not None)
     if calls and is_own_command:
         own_call = mark_own_command(calls[0])
@@ -125,8 +124,7 @@ def _add_answer(
 
 
 def _attach_plan(turn: Turn, plan: str) -> tuple[Turn, str]:
-    """Adds the plan to a call that puts it to the person. Returns the turn, and the plan as its file contains it after
-    the turn."""
+    """Adds the plan to a call that shows it to the person. Returns the turn, and the plan's file after it."""
     calls: list[ToolCall] = []
     for call in turn.tool_calls:
         for edit in call.edits if call.status == "ok" else ():
