@@ -1,4 +1,4 @@
-"""The recent sessions of a project, and when its files were last worked on: is the area of a theme still in use?"""
+"""The recent sessions of a project, and when its files were last worked on: tells whether a theme is still current."""
 
 from __future__ import annotations
 
