@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "server"))
 
-from lerim.extraction.model.extractor import ExtractionBrief, TurnsSent, extract_candidates
+from lerim.extraction.model.extractor import ExtractionBrief, SessionExtraction, TurnsSent
 from lerim.extraction.model.material import Material
 from lerim.models import lm15, tokens
 from lerim.models.lm import make_language_model
@@ -74,13 +74,13 @@ def asked(turns: list[Turn], state: bytes | None, model: Counting) -> tuple[byte
         material.add(turn)
     fresh = [turn for turn in material.window_turns(True) if turn.number > material.last_sent]
     size = sum(tokens.count_tokens(turn.header + turn.body()) for turn in fresh)
-    results = extract_candidates(
+    results = SessionExtraction(
         make_language_model(model),
         material,
         ExtractionBrief("{}", "{}", "{}"),
         max_tokens=WINDOW,
         overlap_tokens=OVERLAP,
-    )
+    ).run()
     last = max((result.number for result in results if isinstance(result, TurnsSent)), default=material.last_sent)
     return material.state(last, OVERLAP), size
 

@@ -87,7 +87,7 @@ def extract_with_model(transcript: Transcript, until: str, answers: Path | None 
     Raises TranscriptError, SettingsError if no model is configured, ModelError if the model does not answer.
     """
     from lerim.extraction.model.build_candidates import make_earlier_claim
-    from lerim.extraction.model.extractor import extract_candidates
+    from lerim.extraction.model.extractor import SessionExtraction
     from lerim.extraction.model.guidance import Guidance, make_brief
     from lerim.extraction.model.material import Material
     from lerim.extraction.model.merge import JoinedCandidates
@@ -112,7 +112,9 @@ def extract_with_model(transcript: Transcript, until: str, answers: Path | None 
     assert answering is not None
     lm = make_language_model(answering)
     results = list(
-        extract_candidates(lm, material, brief, earlier_claims, max_tokens=max_tokens, overlap_tokens=overlap_tokens)
+        SessionExtraction(
+            lm, material, brief, earlier_claims, max_tokens=max_tokens, overlap_tokens=overlap_tokens
+        ).run()
     )
     spent = recording.spent if recording else engine.usage if engine else NO_USAGE
     replaced = [result.withdrawn for result in results if isinstance(result, JoinedCandidates)]

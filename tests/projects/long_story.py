@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lerim.extraction.candidate import Candidate, DroppedSignal
-from lerim.extraction.model.extractor import ModelResult, extract_candidates
+from lerim.extraction.model.extractor import ModelResult, SessionExtraction
 from lerim.extraction.model.guidance import ExtractionBrief, Guidance, make_brief
 from lerim.extraction.model.material import Material
 from lerim.sessions.model import Turn
@@ -46,9 +46,9 @@ def brief(source: Material) -> ExtractionBrief:
 def asked(script: Script, *turns: Turn, small: int = SMALL, overlap: int = 0, **options: object) -> list[ModelResult]:
     source = material(*(turns or STORY))
     return list(
-        extract_candidates(
+        SessionExtraction(
             script.lm, source, brief(source), max_tokens=small, overlap_tokens=overlap, model="m", **options
-        )
+        ).run()
     )
 
 

@@ -8,7 +8,7 @@ answer for a reason unrelated to its session, it waits for a later sync and keep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -202,7 +202,7 @@ class ModelSession:
             self._steps_taken = len(steps)
 
 
-def extract_with_model(
+def make_session_extraction(
     session: ModelSession,
     material: extraction.Material,
     place: ReviewPaths,
@@ -210,27 +210,19 @@ def extract_with_model(
     earlier_claims: Sequence[extraction.EarlierClaim],
     *,
     gate: bool,
-    settled: bool = True,
-    limit: Callable[[], int] | None = None,
-    lower_limit: Callable[[int], None] = lambda _: None,
-    count: Callable[[str], int] = models.count_tokens,
-) -> Generator[extraction.ModelResult, None, None]:
-    """Ask about the new turns of one session, with the answers that are kept in the project's private folder. The
-    arguments, results and errors are those of `extraction.extract_candidates`."""
+) -> extraction.SessionExtraction:
+    """Prepare the questions about the new turns of one session, with the answers that are kept in the project's private
+    folder."""
     model = session.model
     cache_key = "\n".join((model.label, guidance.person)).strip()
-    return extraction.extract_candidates(
+    return extraction.SessionExtraction(
         session.lm,
         material,
         extraction.make_brief(material, place.project.root.name, guidance),
         earlier_claims,
-        settled=settled,
         max_tokens=model.max_window_tokens,
         overlap_tokens=model.window_overlap_tokens,
-        limit=limit,
-        lower_limit=lower_limit,
-        answer_cache=extraction.WindowAnswerCache(place.private / "windows", cache_key),
-        count=count,
+        answer_cache=extraction.AnswerCache(place.private / "windows", cache_key, extraction.WindowAnswer),
         gate=gate,
         model=model.label,
     )

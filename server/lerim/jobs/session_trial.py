@@ -16,7 +16,7 @@ from lerim import extraction, models, review
 from lerim.config import load
 from lerim.errors import NotFoundError, SettingsError
 from lerim.jobs.extracting import make_extraction, make_material
-from lerim.jobs.model_session import ModelSession, extract_with_model
+from lerim.jobs.model_session import ModelSession, make_session_extraction
 from lerim.models import DayBudget, EditorBridge, Model, ModelStep, Usage, consent
 from lerim.paths import Home
 from lerim.project import FolderOwners, Project, hold_project_lock
@@ -88,7 +88,8 @@ def run_session_trial(
     known = extraction.Guidance(tuple(one.title for one in rules), person=settings.guidance)
     earlier = [extraction.make_earlier_claim(one) for one in rules]
     gate = settings.window_gate == "signal"
-    results = list(extract_with_model(session, material, ReviewPaths(project, home), known, earlier, gate=gate))
+    questions = make_session_extraction(session, material, ReviewPaths(project, home), known, earlier, gate=gate)
+    results = list(questions.run())
     joined_away = [one.withdrawn for one in results if isinstance(one, extraction.JoinedCandidates)]
     found = [one for one in results if isinstance(one, extraction.Candidate) and one not in joined_away]
     return SessionTrial(

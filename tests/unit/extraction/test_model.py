@@ -16,11 +16,12 @@ from lerim.errors import (
     StoppedError,
 )
 from lerim.extraction.candidate import DroppedSignal
-from lerim.extraction.model.answer_cache import WindowAnswerCache
+from lerim.extraction.model.answer_cache import AnswerCache
 from lerim.extraction.model.build_candidates import EarlierClaim
 from lerim.extraction.model.extractor import (
     ModelResult,
-    extract_candidates,
+    SessionExtraction,
+    WindowAnswer,
 )
 from lerim.extraction.model.guidance import Guidance, make_brief
 from lerim.models import lm15
@@ -48,7 +49,7 @@ def run(
 ) -> list[ModelResult]:
     source = material(*(turns or SESSION))
     return list(
-        extract_candidates(script.lm, source, make_brief(source, "shop", Guidance()), earlier_claims, **options)
+        SessionExtraction(script.lm, source, make_brief(source, "shop", Guidance()), earlier_claims, **options).run()
     )
 
 
@@ -73,9 +74,9 @@ def test_the_model_is_told_the_session_its_figures_and_what_is_known() -> None:
     script = Script(marked([]))
     source = material(*SESSION)
     list(
-        extract_candidates(
+        SessionExtraction(
             script.lm, source, make_brief(source, "shop", Guidance(("Use uv for Python",), ("billing",)))
-        )
+        ).run()
     )
     assert script.lm.history == []  # nothing of a call is remembered
     [prompt] = script.prompts
@@ -276,12 +277,12 @@ def test_each_way_not_to_answer_is_told_apart(error: Exception, ours: type[Excep
 
 def test_a_window_answered_before_is_not_asked_again(tmp_path: Path) -> None:
     script = Script(marked([PNPM, CENTS]))
-    kept = WindowAnswerCache(tmp_path / "windows", "m")
+    kept = AnswerCache(tmp_path / "windows", "m", WindowAnswer)
     first = candidates(run(script, answer_cache=kept))
     again = candidates(run(script, answer_cache=kept))
     assert first == again
     assert len(script.prompts) == 1
-    assert len(candidates(run(script, answer_cache=WindowAnswerCache(tmp_path / "windows", "other")))) == 2
+    assert len(candidates(run(script, answer_cache=AnswerCache(tmp_path / "windows", "other", WindowAnswer)))) == 2
     assert len(script.prompts) == 2
     for file in (tmp_path / "windows").iterdir():
         file.write_text("{")  # a damaged answer is asked for again

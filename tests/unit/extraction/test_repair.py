@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from lerim.errors import BudgetError, ModelAwayError, StoppedError
-from lerim.extraction.model.answer_cache import WindowAnswerCache
-from lerim.extraction.model.extractor import ModelResult
+from lerim.extraction.model.answer_cache import AnswerCache
+from lerim.extraction.model.extractor import ModelResult, WindowAnswer
 from lerim.models import lm15
 from lerim.models.money.usage import ModelStep
 from long_story import asked, candidates, dropped
@@ -100,7 +100,7 @@ def test_whatever_ends_a_repair_the_next_sync_asks_for_the_quotes_and_for_nothin
             raise end
         return marked([CENTS])
 
-    kept = WindowAnswerCache(tmp_path / "windows", "m")
+    kept = AnswerCache(tmp_path / "windows", "m", WindowAnswer)
     with pytest.raises(told):
         asked(Script(answer), *SESSION, answer_cache=kept)
     again = answers([], quotes((0, 2, "Money is in integer cents")))

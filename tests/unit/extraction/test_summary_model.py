@@ -8,10 +8,11 @@ import pytest
 
 from lerim.errors import ModelGoneError, ModelKeyError
 from lerim.extraction.locate import Locator
+from lerim.extraction.model.answer_cache import AnswerCache
 from lerim.extraction.summaries.by_rules import summarize_by_rules
 from lerim.extraction.summaries.facts import SummaryFacts
 from lerim.extraction.summaries.model import SummaryCallStarted, SummaryTask, summarize_with_model
-from lerim.extraction.summaries.parts import SummaryAnswerCache, SummaryParts, unpack_parts
+from lerim.extraction.summaries.parts import SessionPart, SummaryParts, unpack_parts
 from lerim.extraction.summaries.summary import Summary, count_words, render_summary, split_sections
 from lerim.models import lm15, tokens
 from lerim.models.money.usage import ModelStep
@@ -57,7 +58,7 @@ def told(
         "count": tokens.count_tokens,
         "model": "x:m",
     } | how
-    task = SummaryTask("claude:s1", turns, rules, "{}", answers=SummaryAnswerCache(folder, "x:m"), **given)
+    task = SummaryTask("claude:s1", turns, rules, "{}", answers=AnswerCache(folder, "x:m", SessionPart), **given)
     events: list[ModelStep] = []
     asking = summarize_with_model(script.lm, task, parts if parts is not None else SummaryParts(model="x:m"))
     while True:

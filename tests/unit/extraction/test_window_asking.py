@@ -8,8 +8,14 @@ import pytest
 
 from hang import HANG
 from lerim.errors import ModelAwayError, Problem, WindowTooLargeError
-from lerim.extraction.model.answer_cache import WindowAnswerCache
-from lerim.extraction.model.extractor import ExtractionCallStarted, ModelResult, TurnsSent, extract_candidates
+from lerim.extraction.model.answer_cache import AnswerCache
+from lerim.extraction.model.extractor import (
+    ExtractionCallStarted,
+    ModelResult,
+    SessionExtraction,
+    TurnsSent,
+    WindowAnswer,
+)
 from lerim.extraction.model.material import Material
 from lerim.models import lm15, tokens
 from lerim.models.money.usage import ModelStep
@@ -86,10 +92,10 @@ def test_an_error_comes_after_what_the_windows_before_gave_and_answers_to_later_
         return by_turn(prompt)
 
     broken, script, out = True, Script(answer), []
-    kept, source = WindowAnswerCache(tmp_path / "windows", "m"), material(*STORY)
-    reading = extract_candidates(
+    kept, source = AnswerCache(tmp_path / "windows", "m", WindowAnswer), material(*STORY)
+    reading = SessionExtraction(
         script.lm, source, brief(source), max_tokens=SMALL, overlap_tokens=0, answer_cache=kept
-    )
+    ).run()
     with pytest.raises(ModelAwayError):
         for result in reading:
             out.append(result)  # what came before the error is there
@@ -101,9 +107,9 @@ def test_an_error_comes_after_what_the_windows_before_gave_and_answers_to_later_
     again = Material(Path(ROOT), "session-1", "claude", source.state(sent, 0))
     calls = len(script.prompts)
     results = list(
-        extract_candidates(
+        SessionExtraction(
             script.lm, again, brief(again), max_tokens=SMALL, overlap_tokens=0, answer_cache=kept, model="m"
-        )
+        ).run()
     )
     assert [one.title for one in candidates(results)] == TITLES[first:]
     assert [kind for kind, _ in steps(results) if kind == "resumed"] == ["resumed"]
@@ -146,7 +152,9 @@ def test_a_model_that_takes_less_than_is_needed_ends_the_session_and_nothing_unr
 
     source, out = material(*STORY), []
     with pytest.raises(WindowTooLargeError) as caught:
-        for result in extract_candidates(Script(answer).lm, source, brief(source), max_tokens=SMALL, overlap_tokens=0):
+        for result in SessionExtraction(
+            Script(answer).lm, source, brief(source), max_tokens=SMALL, overlap_tokens=0
+        ).run():
             out.append(result)  # what came before the error is there
     assert "less than Lerim needs" in caught.value.message
     assert "Choose another model, or raise its context" in caught.value.todo
@@ -172,7 +180,7 @@ def test_of_an_answer_cut_at_the_output_limit_whole_items_are_kept_its_halves_ar
         whole = by_turn(prompt)
         return Cut(whole[: whole.index("tool2")]) if whole.count('"primitive"') == 8 else whole
 
-    kept, script = WindowAnswerCache(tmp_path / "windows", "m"), Script(answer)
+    kept, script = AnswerCache(tmp_path / "windows", "m", WindowAnswer), Script(answer)
     first = asked(script, small=50_000, answer_cache=kept)
     assert [one.title for one in candidates(first)] == TITLES
     assert steps(first)[0] == ("halved", "")
@@ -183,7 +191,7 @@ def test_of_an_answer_cut_at_the_output_limit_whole_items_are_kept_its_halves_ar
 
 
 def test_an_answer_cut_before_anything_was_said_is_halved_and_not_asked_for_again(tmp_path: Path) -> None:
-    script, kept = Script(Cut(""), by_turn), WindowAnswerCache(tmp_path / "windows", "m")
+    script, kept = Script(Cut(""), by_turn), AnswerCache(tmp_path / "windows", "m", WindowAnswer)
     for _ in range(2):
         assert [one.title for one in candidates(asked(script, small=50_000, answer_cache=kept))] == TITLES
         assert len([prompt for prompt in script.prompts if "Join" not in prompt]) == 3
@@ -213,17 +221,22 @@ def test_whatever_was_cut_a_later_pass_makes_the_same_windows_and_pays_for_nothi
     def shown(prompt: str) -> str:
         return prompt.rsplit("[[ ## transcript ## ]]", maxsplit=1)[-1]
 
-    kept, script, source, sent = WindowAnswerCache(tmp_path / "windows", "m"), Script(answer), material(*turns), -1
+    kept, script, source, sent = (
+        AnswerCache(tmp_path / "windows", "m", WindowAnswer),
+        Script(answer),
+        material(*turns),
+        -1,
+    )
     with pytest.raises(ModelAwayError):
-        for result in extract_candidates(
+        for result in SessionExtraction(
             script.lm, source, brief(source), max_tokens=small, overlap_tokens=0, answer_cache=kept
-        ):
+        ).run():
             sent = result.number if isinstance(result, TurnsSent) else sent
     paid = {shown(prompt) for prompt in script.prompts} - set(failed)
     before = len(script.prompts)
     again = Material(Path(ROOT), "session-1", "claude", source.state(sent, 0))
     results = list(
-        extract_candidates(script.lm, again, brief(again), max_tokens=small, overlap_tokens=0, answer_cache=kept)
+        SessionExtraction(script.lm, again, brief(again), max_tokens=small, overlap_tokens=0, answer_cache=kept).run()
     )
     asked_again = {shown(prompt) for prompt in script.prompts[before:] if "Join candidates" not in prompt}
     straight = Script(answer)  # it fails no more
@@ -243,7 +256,7 @@ def test_windows_that_wait_are_cut_to_what_the_model_turned_out_to_take() -> Non
 
     script, source = Script(answer), material(*STORY * 6)
     results = list(
-        extract_candidates(script.lm, source, brief(source), limit=lambda: most[0], overlap_tokens=0, model="m")
+        SessionExtraction(script.lm, source, brief(source), limit=lambda: most[0], overlap_tokens=0, model="m").run()
     )
     sizes = [tokens.count_tokens(prompt.split("[[ ## transcript ## ]]")[-1]) for prompt in script.prompts]
     assert sum(size > 2_500 for size in sizes) <= 4
@@ -253,7 +266,7 @@ def test_windows_that_wait_are_cut_to_what_the_model_turned_out_to_take() -> Non
 def test_a_size_that_was_too_large_is_told_by_half(tmp_path: Path) -> None:
     lowered: list[int] = []
     source, script = material(*STORY), Script(too_large_over(60))
-    results = list(extract_candidates(script.lm, source, brief(source), lower_limit=lowered.append))
+    results = list(SessionExtraction(script.lm, source, brief(source), lower_limit=lowered.append).run())
     [first, *_] = lowered
     whole = sum(tokens.count_tokens(turn.header + turn.body()) for turn in source.window_turns(True))
     assert abs(first - whole // 2) < whole // 10
@@ -281,25 +294,25 @@ def test_a_window_without_a_signal_is_not_sent_and_what_that_saves_is_told() -> 
 def test_a_session_that_grew_sends_its_new_turns_and_one_overlap() -> None:
     source = material(*STORY[:12])
     script = Script(by_turn)
-    list(extract_candidates(script.lm, source, brief(source), max_tokens=50_000, overlap_tokens=300))
+    list(SessionExtraction(script.lm, source, brief(source), max_tokens=50_000, overlap_tokens=300).run())
     grown = Material(Path(ROOT), "session-1", "claude", source.state(11, 300))
     for turn in numbered(STORY)[11:]:  # the last one is met again
         grown.add(turn)
-    list(extract_candidates(script.lm, grown, brief(grown), max_tokens=50_000, overlap_tokens=300))
+    list(SessionExtraction(script.lm, grown, brief(grown), max_tokens=50_000, overlap_tokens=300).run())
     assert len(script.prompts) == 2
     assert "Rule 6" in script.prompts[1]
     assert "Rule 0" not in script.prompts[1]
     assert "[11] assistant" in script.prompts[1]
     ended = Material(Path(ROOT), "session-1", "claude", grown.state(15, 300))
-    assert list(extract_candidates(script.lm, ended, brief(ended))) == []
+    assert list(SessionExtraction(script.lm, ended, brief(ended)).run()) == []
 
 
 def test_the_last_exchange_of_a_session_that_goes_on_waits_and_is_sent_later() -> None:
     source = material(*STORY[:4])
     script = Script(by_turn)
-    list(extract_candidates(script.lm, source, brief(source), settled=False))
+    list(SessionExtraction(script.lm, source, brief(source), settled=False).run())
     assert "Rule 0" in script.prompts[0]
     assert "Rule 1" not in script.prompts[0]
     later = Material(Path(ROOT), "session-1", "claude", source.state(1, 300))
-    list(extract_candidates(script.lm, later, brief(later), settled=True))
+    list(SessionExtraction(script.lm, later, brief(later), settled=True).run())
     assert "Rule 1" in script.prompts[1]

@@ -1,12 +1,12 @@
-from .answer_cache import AnswerFiles as AnswerFiles
-from .answer_cache import WindowAnswerCache as WindowAnswerCache
+from .answer_cache import AnswerCache as AnswerCache
 from .build_candidates import EarlierClaim as EarlierClaim
 from .build_candidates import make_earlier_claim as make_earlier_claim
 from .extractor import ExtractionCallStarted as ExtractionCallStarted
 from .extractor import ModelResult as ModelResult
+from .extractor import SessionExtraction as SessionExtraction
 from .extractor import TurnsRead as TurnsRead
 from .extractor import TurnsSent as TurnsSent
-from .extractor import extract_candidates as extract_candidates
+from .extractor import WindowAnswer as WindowAnswer
 from .guidance import MAX_KNOWN_TITLES as MAX_KNOWN_TITLES
 from .guidance import ExtractionBrief as ExtractionBrief
 from .guidance import Guidance as Guidance

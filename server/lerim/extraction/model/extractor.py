@@ -7,15 +7,18 @@ also finds similar.
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
+
+from pydantic import BaseModel
 
 from lerim.errors import Problem, WindowTooLargeError
 from lerim.extraction.candidate import Candidate, DroppedSignal
-from lerim.extraction.model.answer_cache import WindowAnswerCache
+from lerim.extraction.model.answer_cache import AnswerCache
 from lerim.extraction.model.build_candidates import EarlierClaim, ground_candidates, make_earlier_claim
 from lerim.extraction.model.guidance import ExtractionBrief
 from lerim.extraction.model.material import Material
@@ -68,15 +71,23 @@ ModelResult: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _WindowAnswer:
-    """The parsed answer to a window. `is_cached`: it comes from an earlier pass. `is_truncated`: it reached the output
-    limit."""
+class WindowAnswer(BaseModel):
+    """The kept answer to a window. `is_truncated`: it reached the output limit. `lacks_quotes`: quotes in it are still
+    to be asked for."""
 
-    items: tuple[MemoryCandidate, ...]
+    items: list[MemoryCandidate]
+    is_truncated: bool = False
+    lacks_quotes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _WindowResult:
+    """What came of asking about a window. `is_cached`: the answer comes from an earlier pass."""
+
+    items: Sequence[MemoryCandidate] = ()
+    is_truncated: bool = False
     faults: tuple[str, ...] = ()
     parse_error: str = ""
-    is_truncated: bool = False
     is_cached: bool = False
     repairs: str = ""
 
@@ -88,7 +99,7 @@ class _WindowPart:
     window: Window
     number: str
     total: int
-    call: Future[_WindowAnswer] | None = None
+    call: Future[_WindowResult] | None = None
 
     @property
     def name(self) -> str:
@@ -97,57 +108,36 @@ class _WindowPart:
         return f"{self.number} of {self.total}"
 
 
-def extract_candidates(
-    lm: dspy.LM,
-    material: Material,
-    brief: ExtractionBrief,
-    earlier_claims: Sequence[EarlierClaim] = (),
-    *,
-    settled: bool = True,
-    max_tokens: int = 300_000,
-    overlap_tokens: int = 30_000,
-    limit: Callable[[], int] | None = None,
-    lower_limit: Callable[[int], None] = lambda _: None,
-    answer_cache: WindowAnswerCache | None = None,
-    count: CountTokens = tokens.count_tokens,
-    gate: bool = False,
-    model: str = "",
-) -> Generator[ModelResult, None, None]:
-    """Asks the model about every turn of `material` that was not sent yet and yields what it finds.
+@dataclass(slots=True)
+class SessionExtraction:
+    """Asks a model about every turn of `material` that was not sent yet.
 
     `earlier_claims` are the claims already proposed from this session. A window has at most `max_tokens` and at most
     `limit()` tokens, which may drop while windows are processed; `lower_limit` is called with half the size of a window
     that was too large. `gate`: windows without any signal are not sent. `model` is the model's name in reports.
-
-    Raises ModelError, and the other errors of `ask_signature`, if no answer comes; by then the results of
-    earlier windows have been yielded, and answers to later ones are cached. Raises SettingsError if tokens cannot be
-    counted. If closed early, it waits for running calls to end.
     """
-    cache = answer_cache or WindowAnswerCache(None, "")
-    most = (lambda: min(max_tokens, limit())) if limit else (lambda: max_tokens)
-    yield from _SessionExtraction(
-        lm, material, brief, earlier_claims, settled, most, lower_limit, overlap_tokens, cache, count, gate, model
-    ).run()
-
-
-@dataclass(slots=True)
-class _SessionExtraction:
-    """The work on one session; see `extract_candidates`."""
 
     lm: dspy.LM
     material: Material
     brief: ExtractionBrief
-    earlier_claims: Sequence[EarlierClaim]
-    settled: bool
-    limit: Callable[[], int]
-    lower_limit: Callable[[int], None]
-    overlap_tokens: int
-    answer_cache: WindowAnswerCache
-    count: CountTokens
-    gate: bool
-    model: str
+    earlier_claims: Sequence[EarlierClaim] = ()
+    settled: bool = True
+    max_tokens: int = 300_000
+    overlap_tokens: int = 30_000
+    limit: Callable[[], int] = lambda: sys.maxsize
+    lower_limit: Callable[[int], None] = lambda _: None
+    answer_cache: AnswerCache[WindowAnswer] = field(default_factory=lambda: AnswerCache(None, "", WindowAnswer))
+    count: CountTokens = tokens.count_tokens
+    gate: bool = False
+    model: str = ""
 
     def run(self) -> Generator[ModelResult, None, None]:
+        """Yields what the model finds, and the progress.
+
+        Raises ModelError, and the other errors of `ask_signature`, if no answer comes; by then the results of earlier
+        windows have been yielded, and answers to later ones are cached. Raises SettingsError if tokens cannot be
+        counted. If closed early, it waits for running calls to end.
+        """
         with ThreadPoolExecutor(MAX_PARALLEL_CALLS, "window") as pool:
             candidates_by_window: list[list[Candidate]] = []
             try:
@@ -165,7 +155,7 @@ class _SessionExtraction:
     def _process_windows(
         self, pool: ThreadPoolExecutor, candidates_by_window: list[list[Candidate]]
     ) -> Iterator[ModelResult]:
-        turns, most = self.material.window_turns(self.settled), self.limit()
+        turns, most = self.material.window_turns(self.settled), self._most_tokens()
         cut = cut_windows(turns, most, self.overlap_tokens, self.material.last_sent, self.count)
         todo = deque(_WindowPart(window, str(number), len(cut)) for number, window in enumerate(cut, 1))
         parts: deque[_WindowPart] = deque()
@@ -175,7 +165,7 @@ class _SessionExtraction:
                 todo and not _has_fatal_error(parts) and sum(_is_running(part) for part in parts) < MAX_PARALLEL_CALLS
             ):
                 part = todo.popleft()
-                if self.limit() < most and len(less := self._shrink(part)) > 1:
+                if self._most_tokens() < most and len(less := self._shrink(part)) > 1:
                     yield self._make_step(
                         "halved", "the request exceeds the model's context window", part.name, part.window.approx_tokens
                     )
@@ -197,60 +187,44 @@ class _SessionExtraction:
             elif _is_safe_resume_point(after[0], part):
                 yield TurnsSent(after[0].window.first_fresh - 1)
 
+    def _most_tokens(self) -> int:
+        return min(self.max_tokens, self.limit())
+
     def _shrink(self, part: _WindowPart) -> list[_WindowPart]:
         """Splits a window into several that the model accepts."""
-        parts = shrink_window(part.window, self.limit(), self.overlap_tokens, self.count)
+        parts = shrink_window(part.window, self._most_tokens(), self.overlap_tokens, self.count)
         return [_WindowPart(window, f"{part.number}.{at}", part.total) for at, window in enumerate(parts, 1)]
 
     def _start_call(self, pool: ThreadPoolExecutor, part: _WindowPart) -> Iterator[ModelResult]:
         window = part.window
-        for truncated in (False, True):
-            items = self.answer_cache.find(window.text, truncated=truncated)
-            if items is not None:
-                part.call = Future()
-                part.call.set_result(_WindowAnswer(items, is_truncated=truncated, is_cached=True))
-                return
-        items = self.answer_cache.find(window.text, unrepaired=True)
-        if items is not None:
-            part.call = pool.submit(self._repair_cached, window, part.name, items)
+        known = self.answer_cache.find(MemoryExtractSignature, window.text)
+        if known is not None and not known.lacks_quotes:
+            part.call = Future()
+            part.call.set_result(_WindowResult(known.items, known.is_truncated, is_cached=True))
+        elif known is not None or not self.gate or is_worth_asking(window.fresh_turns):
+            part.call = pool.submit(self._ask_window, window, part.name, known)
             yield ExtractionCallStarted(part.name)
-            return
-        if self.gate and not is_worth_asking(window.fresh_turns):
-            return
-        part.call = pool.submit(self._ask_window, window, part.name)
-        yield ExtractionCallStarted(part.name)
 
-    def _ask_window(self, window: Window, part: str) -> _WindowAnswer:
-        """Asks about one window, in its own thread, and caches the answer."""
+    def _ask_window(self, window: Window, part: str, known: WindowAnswer | None) -> _WindowResult:
+        """Asks about one window, in its own thread, and caches the answer. Of one that is `known`, it asks for the
+        quotes."""
         with attribute_calls(self._session_label, part):
-            return self._read_answer(window)
+            result = _WindowResult(known.items, is_cached=True) if known else self._ask(window)
+            if result.parse_error or result.is_truncated or not has_lost_quotes(result.items, window.turns):
+                return result
+            items, repairs = repair_quotes(self.lm, result.items, window.turns)
+            self.answer_cache.store(MemoryExtractSignature, window.text, WindowAnswer(items=list(items)))
+            return replace(result, items=items, repairs=repairs)
 
-    def _read_answer(self, window: Window) -> _WindowAnswer:
-        brief, text = self.brief, window.text
+    def _ask(self, window: Window) -> _WindowResult:
+        brief = self.brief
         inputs = {"metadata": brief.metadata, "metrics": brief.metrics, "guidance": brief.guidance}
-        answer = ask_signature(self.lm, MemoryExtractSignature, {"transcript": text, **inputs}, MemoryCandidate)
-        if answer.parse_error and not answer.is_truncated:
-            return _WindowAnswer((), answer.faults, answer.parse_error)
-        items, repairs = answer.items, ""
-        again = not answer.is_truncated and has_lost_quotes(items, window.turns)
-        # Stored before asking more, because this answer is paid for.
-        self.answer_cache.store(text, items, truncated=answer.is_truncated, unrepaired=again)
-        if again:
-            items, repairs = self._repair_and_cache(window, items)
-        return _WindowAnswer(items, answer.faults, answer.parse_error, answer.is_truncated, repairs=repairs)
-
-    def _repair_cached(self, window: Window, part: str, items: tuple[MemoryCandidate, ...]) -> _WindowAnswer:
-        """Asks, in its own thread, for the quotes of an answer that was cached before its quotes were repaired."""
-        with attribute_calls(self._session_label, part):
-            items, repairs = self._repair_and_cache(window, items)
-        return _WindowAnswer(items, is_cached=True, repairs=repairs)
-
-    def _repair_and_cache(
-        self, window: Window, items: tuple[MemoryCandidate, ...]
-    ) -> tuple[tuple[MemoryCandidate, ...], str]:
-        items, repairs = repair_quotes(self.lm, items, window.turns)
-        self.answer_cache.store(window.text, items)
-        return items, repairs
+        answer = ask_signature(self.lm, MemoryExtractSignature, {"transcript": window.text, **inputs}, MemoryCandidate)
+        if not answer.parse_error or answer.is_truncated:  # stored before asking more, because it is paid for
+            lost = not answer.is_truncated and has_lost_quotes(answer.items, window.turns)
+            kept = WindowAnswer(items=list(answer.items), is_truncated=answer.is_truncated, lacks_quotes=lost)
+            self.answer_cache.store(MemoryExtractSignature, window.text, kept)
+        return _WindowResult(answer.items, answer.is_truncated, answer.faults, answer.parse_error)
 
     def _finish_part(
         self, part: _WindowPart, candidates_by_window: list[list[Candidate]]
@@ -265,7 +239,7 @@ class _SessionExtraction:
             answer = part.call.result()
         except WindowTooLargeError as error:
             size = sum(self.count(block.text) for block in window.blocks)
-            if size <= self.limit():  # the model did not report its limit
+            if size <= self._most_tokens():  # the model did not report its limit
                 self.lower_limit(max(MIN_WINDOW_TOKENS, size // 2))
             return (yield from self._split_part(part, "the request exceeds the model's context window", error))
         if answer.is_cached:
@@ -293,7 +267,7 @@ class _SessionExtraction:
         """Returns a window as several that the model accepts, or its halves; yields a problem if it is too small to
         halve. Raises WindowTooLargeError if nothing of it was read and it cannot be halved."""
         window = part.window
-        less = self._shrink(part) if window.approx_tokens > self.limit() else []
+        less = self._shrink(part) if window.approx_tokens > self._most_tokens() else []
         if len(less) < 2 and window.approx_tokens > MIN_WINDOW_TOKENS:
             two = halve_window(window, self.count)
             less = [_WindowPart(half, f"{part.number}.{at}", part.total) for at, half in enumerate(two, 1)]

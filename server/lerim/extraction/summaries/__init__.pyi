@@ -6,7 +6,7 @@ from .facts import SummaryFacts as SummaryFacts
 from .model import SummaryCallStarted as SummaryCallStarted
 from .model import SummaryTask as SummaryTask
 from .model import summarize_with_model as summarize_with_model
-from .parts import SummaryAnswerCache as SummaryAnswerCache
+from .parts import SessionPart as SessionPart
 from .parts import unpack_parts as unpack_parts
 from .summary import Summary as Summary
 from .summary import address_person as address_person

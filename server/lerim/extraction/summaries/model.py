@@ -17,6 +17,7 @@ from typing import TypeAlias
 from lerim.errors import ModelGoneError, WindowTooLargeError
 from lerim.extraction.facts import full_sentence
 from lerim.extraction.model import (
+    AnswerCache,
     CountTokens,
     Window,
     ask_signature,
@@ -29,7 +30,6 @@ from lerim.extraction.model import (
 from lerim.extraction.summaries.excerpts import one_line
 from lerim.extraction.summaries.parts import (
     SessionPart,
-    SummaryAnswerCache,
     SummaryMergeSignature,
     SummaryParts,
     SummaryPartSignature,
@@ -76,7 +76,7 @@ class SummaryTask:
     rules: Summary
     metadata: str
     model: str
-    answers: SummaryAnswerCache
+    answers: AnswerCache[SessionPart]
     limit: Callable[[], int]
     overlap_tokens: int
     count: CountTokens

@@ -1,6 +1,5 @@
 """What a model is asked about the parts of a session, as stored in the catalog and without tool output, and what it
-said about them, stored so that nothing is paid for twice: in the session's state between syncs, and each answer by what
-was shown, the question and the model.
+said about them, kept in the session's state between syncs.
 
 The docstrings and descriptions of the DSPy signatures are part of the prompts.
 """
@@ -8,12 +7,10 @@ The docstrings and descriptions of the DSPy signatures are part of the prompts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
-from lerim.extraction.model import AnswerFiles
 from lerim.extraction.transcript import ShownPiece, ShownTurn, shorten_middle
 from lerim.models import dspy
 from lerim.sessions import SummaryTurn
@@ -115,29 +112,6 @@ def unpack_parts(state: bytes | None, model: str, turns: Sequence[SummaryTurn]) 
         return fresh
     same = any(turn.number == stored.sent and turn.id == stored.turn for turn in turns)
     return stored if stored.version == VERSION and stored.model == model and same else fresh
-
-
-class SummaryAnswerCache:
-    """The answers of one model to the summary prompts of one project's sessions, in `folder`."""
-
-    def __init__(self, folder: Path, model: str) -> None:
-        self._files = AnswerFiles(folder)
-        self._model = model
-
-    def find(self, signature: type[dspy.Signature], prompt: str) -> SessionPart | None:
-        """Returns the cached answer to this prompt, or None if there is none or it cannot be read."""
-        answer = self._files.find(self._question(signature, prompt))
-        try:
-            return SessionPart.model_validate_json(answer) if answer is not None else None
-        except ValidationError:
-            return None
-
-    def store(self, signature: type[dspy.Signature], prompt: str, part: SessionPart) -> None:
-        """Stores an answer."""
-        self._files.store(self._question(signature, prompt), part.model_dump_json())
-
-    def _question(self, signature: type[dspy.Signature], prompt: str) -> str:
-        return f"{self._model}\n{signature.instructions}\n{SessionPart.model_json_schema()}\n{prompt}"
 
 
 def show_summary_turns(turns: Sequence[SummaryTurn]) -> list[ShownTurn]:

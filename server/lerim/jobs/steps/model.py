@@ -16,7 +16,7 @@ from lerim import extraction
 from lerim.config import Settings
 from lerim.errors import BusyError, LerimError, Problem, StoppedError
 from lerim.jobs.extracting import SessionReading, earlier_progress, make_material
-from lerim.jobs.model_session import ModelSession, ask_about_jobs, extract_with_model
+from lerim.jobs.model_session import ModelSession, ask_about_jobs, make_session_extraction
 from lerim.jobs.report import SessionCounts, SyncReport, combine_reports, with_no_model_asked
 from lerim.jobs.sync_context import EmitMessage, SyncContext, SyncPart
 from lerim.models import Model, ModelChoice, ModelStep, WaitingWork, WaitReason, estimate_waiting, find_role_model
@@ -120,19 +120,13 @@ class _ModelPass:
     ) -> None:
         """Send the new turns in windows and handle the results as they come. Raises StoppedError, ModelError."""
         engine, earlier_claims = self.session.engine, self._load_earlier_claims(job)
-        results = extract_with_model(
-            self.session,
-            material,
-            self.part.context.place,
-            self._make_guidance(material, is_settled, earlier_claims),
-            earlier_claims,
-            gate=self.settings.window_gate == "signal",
-            settled=is_settled,
-            limit=lambda: min(self._max_window_tokens, engine.window_tokens),
-            lower_limit=self._lower_window_limit,
-            count=token_counter,
-        )
-        with closing(results):
+        guidance = self._make_guidance(material, is_settled, earlier_claims)
+        gate, place = self.settings.window_gate == "signal", self.part.context.place
+        questions = make_session_extraction(self.session, material, place, guidance, earlier_claims, gate=gate)
+        questions.settled, questions.count = is_settled, token_counter
+        questions.limit = lambda: min(self._max_window_tokens, engine.window_tokens)
+        questions.lower_limit = self._lower_window_limit
+        with closing(questions.run()) as results:
             for result in results:
                 self._handle_result(job, result, emit_message)
 

@@ -222,7 +222,7 @@ def _summarize_with_model(
         rules=rules_summary,
         metadata=_make_metadata(turns, transcript.platform, place.project.root.name),
         model=label,
-        answers=extraction.SummaryAnswerCache(place.private / "summary-parts", label),
+        answers=extraction.AnswerCache(place.private / "summary-parts", label, extraction.SessionPart),
         limit=lambda: session.engine.window_tokens,
         overlap_tokens=session.model.window_overlap_tokens,
         count=token_counter,

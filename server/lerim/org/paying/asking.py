@@ -16,8 +16,8 @@ from lerim.extraction import (
     Guidance,
     JoinedCandidates,
     Material,
+    SessionExtraction,
     TurnsRead,
-    extract_candidates,
     make_brief,
 )
 from lerim.jobs import EarlierProgress, ReadingScope, SessionReading, make_material
@@ -54,17 +54,11 @@ def extract_with_model(transcript: Transcript, scope: ReadingScope, lm: dspy.LM,
     earlier = [EarlierClaim(one.title, one.turn) for one in found if one.signal not in RANKED_SIGNALS]
     brief = make_brief(material, scope.project.name, Guidance(tuple(one.title for one in earlier)))
     candidates, problems = {(one.turn, one.title): one for one in found}, []
-    results = extract_candidates(
-        lm,
-        material,
-        brief,
-        earlier,
-        settled=True,
-        max_tokens=model.max_window_tokens,
-        overlap_tokens=model.window_overlap_tokens,
-        model=model.label,
+    most, overlap = model.max_window_tokens, model.window_overlap_tokens
+    questions = SessionExtraction(
+        lm, material, brief, earlier, max_tokens=most, overlap_tokens=overlap, model=model.label
     )
-    for result in results:
+    for result in questions.run():
         match result:
             case TurnsRead(turns):  # what only the ranker found in them gives way to the model
                 ranked = [one for one in candidates.values() if one.turn in turns and one.signal in RANKED_SIGNALS]
