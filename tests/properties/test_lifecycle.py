@@ -100,14 +100,14 @@ def test_a_learning_is_due_exactly_below_the_threshold_outside_the_grace(
     )
 
 
-@given(days, st.booleans(), st.none() | days, rules)
-def test_a_theme_lives_exactly_while_its_ground_is_worked_on(
-    age: int, alive: bool, worked: int | None, rules: MaintenanceRules
+@given(days, st.booleans(), st.none() | days, st.none() | days, rules)
+def test_a_theme_lives_exactly_while_its_ground_is_worked_on_or_a_person_keeps_it(
+    age: int, alive: bool, worked: int | None, kept: int | None, rules: MaintenanceRules
 ) -> None:
     ground = ThemeActivity(alive, None if worked is None else day(worked))
-    idle = age - max(0, worked or 0)
+    idle = age - max(0, worked or 0, kept or 0)
     least = rules.theme_days if alive else min(rules.theme_days, rules.grace_days)
-    found = find_archive_reason(memory("theme"), day(age), ground, day(age), rules)
+    found = find_archive_reason(memory("theme"), None if kept is None else day(kept), ground, day(age), rules)
     assert (found is not None) == (idle > least)
     assert find_archive_reason(memory("theme"), None, None, day(age), rules) is None
 

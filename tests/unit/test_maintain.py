@@ -45,8 +45,9 @@ def said(
     primitive: Primitive = "decision",
     kind: LearningKind | None = None,
     references: tuple[str, ...] = (),
+    accepted_on: datetime | None = None,
 ) -> str:
-    """A memory a session of so many days before NOW gave, accepted; its id."""
+    """A memory a session of so many days before NOW gave, accepted then or later; its id."""
     turn = f"{abs(hash((title, body, days))):012x}"[:12]
     time = NOW - timedelta(days=days)
     kind = kind or ("pitfall" if primitive == "learning" else None)
@@ -54,7 +55,7 @@ def said(
         *(primitive, kind, title, body, 0.8, (), references, (Evidence(f"he said {title}", turn, "user"),)),
         *("claude", "s1", turn, time, "prompt"),
     )
-    return accepted(desk.place, candidate, now=time).stem
+    return accepted(desk.place, candidate, now=accepted_on or time).stem
 
 
 def written(desk: Desk, title: str, body: str = "", *, days: int = 1, primitive: Primitive = "decision") -> Path:
@@ -207,6 +208,16 @@ def test_a_theme_ends_once_no_session_works_on_its_ground(desk: Desk) -> None:
     Catalog.open(desk.home).close()
     [one] = run(desk).proposals
     assert (one.action, one.reason) == ("archive", "No session worked on its files for 50 days.")
+
+
+@pytest.mark.parametrize("primitive", ["learning", "theme"])
+def test_what_was_accepted_today_lives_however_old_its_session_is(desk: Desk, primitive: Primitive) -> None:
+    title = "Work on the app in `src`"
+    said(desk, title, primitive=primitive, days=400, references=("src/app.py",), accepted_on=NOW)
+    Catalog.open(desk.home).close()
+    assert run(desk).proposals == []
+    assert run(desk, now=NOW + timedelta(days=30)).proposals == []
+    assert len(run(desk, now=NOW + timedelta(days=300)).proposals) == 1
 
 
 def test_what_cannot_be_known_of_freshness_or_be_proposed_is_told_and_keeps_nothing_else_from_being_done(

@@ -71,11 +71,11 @@ class PlannedSuggestion:
 class PlanInputs:
     """What a plan depends on besides the memories. All mappings are by memory id.
 
-    `uses`: when each memory was last used. `drift`: which memories are not fresh, and where moved references are now.
-    `theme_activity`: the activity of each theme. `unwanted_reasons`: why a person does not want a memory.
-    `written_by_lerim` returns a test for the sentences of a memory that Lerim wrote. `kept_apart`: pairs of ids that a
-    person keeps separate. `outcomes`: what became of memories that agents were given. `tallies` is filled with the cost
-    of finding merges.
+    `uses`: when each memory was last used, and a theme last kept by a person. `drift`: which memories are not fresh,
+    and where moved references are now. `theme_activity`: the activity of each theme. `unwanted_reasons`: why a person
+    does not want a memory. `written_by_lerim` returns a test for the sentences of a memory that Lerim wrote.
+    `kept_apart`: pairs of ids that a person keeps separate. `outcomes`: what became of memories that agents were given.
+    `tallies` is filled with the cost of finding merges.
     """
 
     now: datetime

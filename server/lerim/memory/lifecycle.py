@@ -7,7 +7,7 @@
   than `most_learnings`.
 - A question lives until a decision or learning resolves it.
 - A theme lives while sessions work on its paths; it is superseded by a newer one, or archived when no session worked on
-  any of its paths for `theme_days`, or for `grace_days` if none of them exists any more.
+  any of its paths and no person kept it for `theme_days`, or for `grace_days` if none of them exists any more.
 - A summary lives forever and never fades.
 - A memory that a person called wrong or outdated is archived, whatever its primitive, unless they kept it later.
 
@@ -90,11 +90,12 @@ def find_archive_reason(
     rules: MaintenanceRules,
     outcomes: ServedOutcomes = NO_OUTCOMES,
 ) -> str | None:
-    """Returns why a memory should be archived, as a sentence; None while it lives. `activity` is needed for a theme."""
+    """Returns why a memory should be archived, as a sentence; None while it lives. `activity` is needed for a theme,
+    whose `last_use` is when a person last kept it."""
     if record.primitive == "learning":
         return _disuse_reason(record, last_use, now, rules, outcomes)
     if record.primitive == "theme" and activity is not None:
-        return _inactive_theme_reason(record, activity, now, rules)
+        return _inactive_theme_reason(record, last_use, activity, now, rules)
     return None
 
 
@@ -171,9 +172,9 @@ def _disuse_reason(
 
 
 def _inactive_theme_reason(
-    record: MemoryRecord, activity: ThemeActivity, now: datetime, rules: MaintenanceRules
+    record: MemoryRecord, kept: datetime | None, activity: ThemeActivity, now: datetime, rules: MaintenanceRules
 ) -> str | None:
-    unworked = now - max(record.updated, activity.last_worked_on or record.updated)
+    unworked = now - max(record.updated, kept or record.updated, activity.last_worked_on or record.updated)
     if not activity.has_existing_paths and unworked > rules.grace_days * _DAY:
         return f"None of its files exist any more, and no session worked on them for {unworked.days} days."
     if unworked > rules.theme_days * _DAY:

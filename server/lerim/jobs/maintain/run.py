@@ -128,12 +128,13 @@ class _MaintenanceRun(MaintainJob):
         uses = Uses(self.place.private)
         recorded = uses.of_all()
         last_uses = {name: one.last for name, one in recorded.items()}
-        accepted_at = review.acceptance_times(self.place)
-        unused_times = {
-            one.record.id: unused_since(one, last_uses.get(one.record.id, accepted_at.get(one.record.id)))
-            for one in memories
-        }
         kept_at = uses.last_kept()
+        accepted_at = review.acceptance_times(self.place)
+        unused_times: dict[str, datetime] = {}
+        for stored in memories:
+            name = stored.record.id
+            used_at = kept_at if stored.record.primitive == "theme" else last_uses  # seeing a theme is no work on it
+            unused_times[name] = unused_since(stored, used_at.get(name, accepted_at.get(name)))
         unwanted_reasons = {
             name: reason
             for name, (feedback, given_at) in uses.last_feedback().items()
