@@ -33,6 +33,7 @@ def test_sentences_come_with_numbers_and_what_these_open(desk: Desk) -> None:
     lines = done.stdout.splitlines()
     assert lines[0] == "Amounts of `Money` are integer cents. [1]"
     assert "[1]" in lines[1:]
+    assert any(line.strip().startswith("you, Claude Code, ") for line in lines)
     assert any(line.strip().startswith("lerim sessions show s1 --turn ") for line in lines)
     assert "1 sentence without a source was left out." in lines
     assert "[2]" not in done.stdout

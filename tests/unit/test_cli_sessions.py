@@ -132,11 +132,11 @@ def test_a_list_for_people_names_each_session_with_what_to_show(said: Desk):
     found = run("search", "lowered").output
     assert "aaaa1111 --turn 3" in found and "Lowered max_attempts" in found
     first, answered = (format_moment(f"2026-03-0{day}T12:01:00Z") for day in (1, 2))
-    assert f"Claude Code, assistant, {answered}, in: Why does getUserName wait?" in found
+    assert f"Claude Code, the agent, {answered}, in: Why does getUserName wait?" in found
     assert f"Claude Code, {answered}, 2 prompts" in listed
     shown = run("show", "aaaa1").output
     assert "\nClaude Code session aaaa1111, " in shown
-    assert f"\n\n[1] assistant, {first}\nBackoff" in shown
+    assert f"\n\n[1] Claude Code, {first}\nBackoff" in shown
     assert "\n  $ uv run pytest -x" in shown
     assert run("list", "--all", "--limit", "1").stderr == "The last 1; --limit shows more.\n"
     assert run("list", "--all").stderr == ""

@@ -28,7 +28,7 @@ from lerim.cli.terminal import (
 )
 from lerim.errors import StoppedError
 from lerim.extraction import shorten
-from lerim.memory import load_sentence_model
+from lerim.memory import SPEAKER_NAMES, load_sentence_model
 from lerim.models import describe_spent
 from lerim.paths import Home
 from lerim.times import format_day
@@ -119,7 +119,11 @@ def _show_answer(answer: Answer, home: Home) -> None:
 def _show_source(passage: Passage, home: Home, *, with_text: bool) -> None:
     citation = passage.citation
     when = f", {format_day(passage.time)}" if passage.time else ""
-    lines = [f"{passage.detail}{when}: {citation.title}", _format_show_command(passage, home)]
+    what = passage.detail
+    if citation.kind == "turn":
+        role, _, agent = passage.detail.partition(", ")
+        what = f"{SPEAKER_NAMES['user' if role == 'user' else 'assistant']}, {agent}"
+    lines = [f"{what}{when}: {citation.title}", _format_show_command(passage, home)]
     if with_text:
         lines[1:1] = _first_lines(passage.text, citation.title)
     output.show_item(f"[{citation.number}]", lines)

@@ -19,6 +19,7 @@ from lerim.cli.terminal import (
     parse_time_option,
     with_error_exit,
 )
+from lerim.memory import SPEAKER_NAMES
 from lerim.sessions import Catalog, Platform, SessionFilters, TurnRow, agent_name, browsing, make_turn_snippet
 from lerim.times import format_moment
 from lerim.views import (
@@ -130,7 +131,8 @@ def search_command(
         turn_output = make_turn_output(turn)
         head = f"{turn_output.session} --turn {turn_output.number}"
         details = (
-            f"{agent_name(turn_output.platform)}, {turn_output.role}, {format_moment(turn_output.time)}, in: {title}"
+            f"{agent_name(turn_output.platform)}, {SPEAKER_NAMES[turn_output.role]}, "
+            f"{format_moment(turn_output.time)}, in: {title}"
         )
         output.show_item(head, [details, make_turn_snippet(turn.text, turn.tools, query)])
     if not turns:
@@ -162,8 +164,9 @@ def show_command(
         output.print_note("All its turns are copies from another session; `lerim sessions search` finds them there.")
     for turn_output in shown.turns:
         output.print_line()
+        speaker = SPEAKER_NAMES["user"] if turn_output.role == "user" else agent_name(turn_output.platform)
         output.print_line(
-            output.escape_controls(f"[{turn_output.number}] {turn_output.role}, {format_moment(turn_output.time)}")
+            output.escape_controls(f"[{turn_output.number}] {speaker}, {format_moment(turn_output.time)}")
         )
         for text, margin in ((turn_output.text, ""), (turn_output.tools, "  ")):
             if text:
