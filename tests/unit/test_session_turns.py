@@ -66,9 +66,18 @@ def test_the_facts_of_a_session_are_kept_with_their_turns_as_it_is_synced(desk: 
     ]
     assert listed("--relation", "wrote") == [(2, "Edit", "wrote", "src/app.py")]
     shown = run("sessions", "facts", only_session()).stdout
-    assert "[4] user: decided: We don't use pip any more, always uv. (instead of pip)" in shown
+    assert "[2] Edit: wrote: src/app.py\n" in shown
+    assert "[3] the agent: decided: We decided to use uuid." in shown
+    assert "[4] you: decided: We don't use pip any more, always uv. (instead of pip)" in shown
     assert SECRET not in shown
     assert run("sessions", "facts", only_session(), "--relation", "guessed").exit_code == 2
+
+
+def test_a_fact_of_reading_says_so_once(desk: Desk) -> None:
+    look = call("t1", "Read", file_path=str(desk.repo / "src/app.py"))
+    desk.session("s1", prompt("Look at it."), reply("a", look), result("t1", "1\tpass"))
+    desk.sync()
+    assert run("sessions", "facts", only_session()).stdout == "[1] read: src/app.py\n"
 
 
 def test_a_session_that_grows_or_is_read_again_has_each_fact_once(desk: Desk) -> None:

@@ -25,7 +25,11 @@ def test_many_are_rejected_and_one_undo_brings_all_back(place: ReviewPaths, make
     assert len(waiting(place)) == 1
     undoable = queue.find_undoable(place)
     assert undoable and (undoable.id, undoable.label) == ("b1", "Rejected 3 candidates")
+    assert [(step.action, step.label, step.state) for step in queue.list_steps(place)] == [
+        ("b1", "Rejected 3 candidates", "done")
+    ]
     undone = queue.undo_last(place)
+    assert [(step.label, step.state) for step in queue.list_steps(place)] == [("Rejected 3 candidates", "undone")]
     assert (undone.message, undone.action, undone.waiting) == ("Undone: Rejected 3 candidates", "b1", tuple(ids[:3]))
     assert len(waiting(place)) == 4
     again = queue.undo_last(place, "b1")

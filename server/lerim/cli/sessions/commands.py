@@ -130,10 +130,8 @@ def search_command(
     for turn, title in zip(turns, titles, strict=True):
         turn_output = make_turn_output(turn)
         head = f"{turn_output.session} --turn {turn_output.number}"
-        details = (
-            f"{agent_name(turn_output.platform)}, {SPEAKER_NAMES[turn_output.role]}, "
-            f"{format_moment(turn_output.time)}, in: {title}"
-        )
+        speaker = SPEAKER_NAMES["user" if turn_output.role == "user" else "assistant"]
+        details = f"{agent_name(turn_output.platform)}, {speaker}, {format_moment(turn_output.time)}, in: {title}"
         output.show_item(head, [details, make_turn_snippet(turn.text, turn.tools, query)])
     if not turns:
         output.print_line("Nothing found." if catalog else "No sessions have been read yet. Run `lerim sync`.")

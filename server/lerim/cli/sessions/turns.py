@@ -8,6 +8,7 @@ import typer
 
 from lerim.cli.terminal import JsonOption, find_home, output, with_error_exit
 from lerim.errors import Problem
+from lerim.memory import SPEAKER_NAMES
 from lerim.sessions import RELATIONS, Relation, export_session, group_problems
 from lerim.views import find_one_session, load_session_facts, open_catalog_if_any
 
@@ -47,7 +48,10 @@ def facts_command(
         return
     for fact in found.facts:
         instead = f" (instead of {', '.join(fact.supersedes)})" if fact.supersedes else ""
-        text = f"[{fact.number}] {fact.entity}: {_RELATION_TEXTS[fact.relation]}: {fact.value}{instead}"
+        relation_text = _RELATION_TEXTS[fact.relation]
+        entity = next((name for role, name in SPEAKER_NAMES.items() if role == fact.entity), fact.entity)
+        subject = "" if entity.lower() == relation_text else f"{entity}: "
+        text = f"[{fact.number}] {subject}{relation_text}: {fact.value}{instead}"
         output.print_line(output.escape_controls(text))
     if not found.facts:
         output.print_line("No facts. Facts are kept for sessions that ran in a repository you have synced.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
+from itertools import groupby, islice
 from typing import Literal
 
 import msgspec
@@ -169,16 +169,21 @@ def find_undoable(paths: ReviewPaths) -> Action | None:
 
 
 def list_steps(paths: ReviewPaths) -> list[StepView]:
-    """The latest `MAX_LISTED` actions, the newest first. Raises MemoryError_ if the ledger cannot be used."""
+    """The latest `MAX_LISTED` actions, the newest first; a bulk is one. Raises MemoryError_ if the ledger cannot be
+    used."""
     with paths.open_ledger_if_any() as ledger:
         actions_done = ledger.list_actions("done", "undone") if ledger is not None else ()
-        return [_view(paths, one) for one in islice(actions_done, MAX_LISTED)]
+        steps = groupby(actions_done, lambda one: _bulk_of(one) or one.id)
+        return [_make_step(paths, name, list(members)) for name, members in islice(steps, MAX_LISTED)]
 
 
-def _view(paths: ReviewPaths, one: Action) -> StepView:
-    if one.stage == "undone":
-        return StepView(one.id, one.label, one.time, "undone")
-    return StepView(one.id, one.label, one.time, "changed" if _changed(paths, one) else "done")
+def _make_step(paths: ReviewPaths, name: str, members: Sequence[Action]) -> StepView:
+    """A step with this id: one action, or the members of a bulk."""
+    done = [one for one in members if one.stage == "done"]
+    label = _describe_bulk(done or members) if _bulk_of(members[0]) else members[0].label
+    if not done:
+        return StepView(name, label, members[0].time, "undone")
+    return StepView(name, label, members[0].time, "changed" if all(_changed(paths, one) for one in done) else "done")
 
 
 def _check_merged(paths: ReviewPaths, action: Action) -> None:
