@@ -107,13 +107,13 @@ def test_where_the_original_is_gone_the_oldest_copy_stands(read: Read) -> None:
     assert len({*ids(found["ses_b"])}) == 4
 
 
-def test_a_message_of_the_same_moment_that_says_something_else_is_no_original(read: Read) -> None:
+def test_a_message_of_another_moment_or_role_is_no_original(read: Read) -> None:
     store, other = first(), first()
     other.info |= {"id": "ses_0"}
     for one in other.messages:
         one["info"] |= {"id": one["info"]["id"] + "_0"}
         one["parts"] = [part | {"id": part["id"] + "_0"} for part in one["parts"]]
-    other.messages[0]["parts"][0]["text"] = "write a poem"
+    other.messages[0]["info"]["time"]["created"] += 1
     other.messages[1]["info"]["role"] = "user"
     other.messages[2]["info"]["time"]["created"] -= 1
     fork = store.fork("ses_b", until=3)

@@ -175,38 +175,19 @@ def _load_rows(db: sqlite3.Connection, transcript: Transcript, *, brief: bool) -
         stored.worktree = "".join(
             column_text(one) for (one,) in read_rows(db, "project", "worktree", "id = ?", (column_text(project),), [])
         )
-    _add_rows(db, stored, "session_id = ?", "session_id = ?", session, where, brief=brief)
-    return stored
-
-
-def _add_rows(
-    db: sqlite3.Connection,
-    stored: StoredSession,
-    message_where: str,
-    part_where: str,
-    value: str,
-    where: str,
-    *,
-    brief: bool,
-) -> None:
-    """Adds the messages and parts that the conditions select for `value`."""
     lost: list[int] = []
-    for native_id, data in read_rows(db, "message", "id, data", message_where, (value,), lost):
+    for native_id, data in read_rows(db, "message", "id, data", "session_id = ?", (session,), lost):
         stored.add_message(_encode_cell(data), column_text(native_id), f"{where} {column_text(native_id)}")
     lost_parts: list[int] = []
-    for native_id, message, data in read_rows(db, "part", "id, message_id, data", part_where, (value,), lost_parts):
+    for native_id, message, data in read_rows(
+        db, "part", "id, message_id, data", "session_id = ?", (session,), lost_parts
+    ):
         part = column_text(native_id)
         stored.add_part(_encode_cell(data), part, column_text(message), f"{where} {part}", brief=brief)
-    for what, rows in (("message", lost), ("part", lost_parts)):
-        for row in rows:
-            stored.report_lost(what, f"{where} row {row}")
-
-
-def load_message_row(db: sqlite3.Connection, message: str) -> StoredSession:
-    """Loads one message of any session from the database, with `brief`."""
-    stored = StoredSession(OpenCodeInfo())
-    _add_rows(db, stored, "id = ?", "message_id = ?", message, "", brief=True)
-    return stored.sort()
+    for what, numbers in (("message", lost), ("part", lost_parts)):
+        for number in numbers:
+            stored.report_lost(what, f"{where} row {number}")
+    return stored
 
 
 def select_columns(columns: frozenset[str], wanted: tuple[str, ...]) -> str:
@@ -239,15 +220,12 @@ def _add_files(stored: StoredSession, transcript: Transcript, *, brief: bool) ->
         stored.worktree = _find_worktree(storage, stored.info)
     message_paths = sorted(_list_json_files(storage / "message" / transcript.session_id, stored))
     for path in message_paths:
-        _add_message_file(stored, path, storage, is_newest=path == message_paths[-1], brief=brief)
-
-
-def _add_message_file(stored: StoredSession, path: Path, storage: Path, *, is_newest: bool, brief: bool) -> None:
-    if (data := _read_record_file(stored, path, is_newest=is_newest)) is not None:
-        stored.add_message(data, path.stem, str(path))
-    for part in _list_json_files(storage / "part" / path.stem, stored):
-        if (data := _read_record_file(stored, part, is_newest=is_newest)) is not None:
-            stored.add_part(data, part.stem, path.stem, str(part), brief=brief)
+        is_newest = path == message_paths[-1]
+        if (data := _read_record_file(stored, path, is_newest=is_newest)) is not None:
+            stored.add_message(data, path.stem, str(path))
+        for part in _list_json_files(storage / "part" / path.stem, stored):
+            if (data := _read_record_file(stored, part, is_newest=is_newest)) is not None:
+                stored.add_part(data, part.stem, path.stem, str(part), brief=brief)
 
 
 def list_session_infos(project: Path) -> Iterator[OpenCodeInfo]:
@@ -269,13 +247,6 @@ def list_message_heads(storage: Path, session: str) -> Iterator[OpenCodeMessage]
             stored.add_message(data, path.stem, str(path))
         while stored.messages:
             yield stored.messages.pop()
-
-
-def load_message_file(storage: Path, session: str, message: str) -> StoredSession:
-    """Loads one message of any session from old files, with `brief`."""
-    stored = StoredSession(OpenCodeInfo())
-    _add_message_file(stored, storage / "message" / session / f"{message}.json", storage, is_newest=True, brief=True)
-    return stored.sort()
 
 
 def _list_json_files(folder: Path, stored: StoredSession) -> Iterator[Path]:
