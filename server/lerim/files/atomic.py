@@ -77,13 +77,10 @@ def create_file(
     flush: bool = True,
     temporary_folder: Path | None = None,
 ) -> bool:
-    """Writes a new file; returns False and does nothing if the name is taken.
-
-    Raises MemoryError_ and leaves no file behind. Without `flush`, a power cut can leave the file empty; use that for
-    files that can be created again. `temporary_folder` is a folder on the same disk for the temporary file, for
-    target folders that are rarely written to: the leftovers of a killed writer are removed by the next write that uses
-    the same `temporary_folder`.
-    """
+    """Writes a new file; returns False and does nothing if the name is taken. Raises MemoryError_ and leaves no file
+    behind. Without `flush`, a power cut can leave it empty: for files that can be made again. `temporary_folder`, on
+    the same disk, has the temporary file if the target folder is rarely written to: the next write there removes a
+    killed writer's leftovers."""
     with (
         _convert_errors(path),
         open_directory(path.parent, anchor) as folder,
@@ -118,11 +115,8 @@ def replace_file(
     flush: bool = True,
     temporary_folder: Path | None = None,
 ) -> None:
-    """Writes a whole file, replacing an existing one and keeping its permissions.
-
-    `flush` and `temporary_folder` are as in `create_file`. With `before`, only a file that still has that content is
-    replaced; otherwise raises StaleError. Raises MemoryError_.
-    """
+    """Writes a whole file, replacing an existing one and keeping its permissions; the options are those of
+    `create_file`. With `before`, only a file that still has that content. Raises StaleError, MemoryError_."""
     with (
         _convert_errors(path),
         open_directory(path.parent, anchor) as folder,

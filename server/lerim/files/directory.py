@@ -88,11 +88,8 @@ class Directory:
 
 @contextlib.contextmanager
 def open_directory(folder: Path, anchor: Path | None = None, make: int | None = None) -> Iterator[Directory]:
-    """Opens a folder; with `make`, a mode, it and its parents are created if missing.
-
-    `anchor` is a parent folder that may itself be reached through links; no folder below it may be a link. Without an
-    anchor, links are followed in the whole path. Raises BoundaryError, OSError.
-    """
+    """Opens a folder; with `make`, a mode, it and its parents are created if missing. No folder below `anchor`, which
+    may itself be reached through links, may be a link. Raises BoundaryError, OSError."""
     if not _HAS_DIR_FD:
         if anchor is not None:
             resolve_inside(anchor, folder)
@@ -108,11 +105,8 @@ def open_directory(folder: Path, anchor: Path | None = None, make: int | None = 
 
 
 def resolve_inside(anchor: Path, path: Path) -> Path:
-    """Returns `path` if it is inside `anchor` and no part of it below the anchor is a symbolic link.
-
-    Raises BoundaryError. The result only holds at the time of the call; read and write through `open_directory`
-    afterwards.
-    """
+    """Returns `path` if it is inside `anchor` and no part of it below that is a symbolic link; else raises
+    BoundaryError. This holds at the time of the call only: read and write through `open_directory`."""
     try:
         relative = path.relative_to(anchor)
         real = Path(os.path.realpath(anchor))

@@ -114,10 +114,8 @@ class History:
         return None if output is None else output.decode("ascii", "replace").split()
 
     def find_additions(self, folder: str) -> dict[str, Addition] | None:
-        """Returns the commit that last added each file below a folder of HEAD. A file that a merge added has none.
-
-        None also for a clone without its whole history, whose oldest commit seems to add every file.
-        """
+        """Returns the commit that last added each file below a folder of HEAD, but no merge. None also for a clone
+        without its whole history, whose oldest commit seems to add every file."""
         shallow = self._run("rev-parse", "--is-shallow-repository")
         if shallow is None or shallow.strip() != b"false":
             return None

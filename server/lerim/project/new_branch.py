@@ -40,11 +40,8 @@ def create_branch(
     message: str,
     changes: Mapping[str, bytes | None],
 ) -> str:
-    """Makes a local branch of one commit on `parent` that changes these files (None: removes them), and returns the
-    commit; "" if git knows no author, or if it refuses: the branch exists by now, or its name collides with another's.
-
-    It is there whole or not at all. `changes` has paths in the repository, with forward slashes.
-    """
+    """Makes a local branch of one commit on `parent` that changes these files (None: removes them), whole or not at
+    all. Returns the commit; "" if git knows no author, or refuses: the name is taken. `changes` has paths with `/`."""
     ident = ask_git(root, environ, "var", "GIT_AUTHOR_IDENT")
     if ident is None or not _BRANCH.fullmatch(branch) or not COMMIT_PATTERN.fullmatch(parent):
         return ""

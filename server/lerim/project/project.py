@@ -118,9 +118,7 @@ def _map_places_to_keys(known: Iterable[Project | registry.ProjectEntry]) -> dic
 
 def locate_project(path: Path, home: Home) -> Project | None:
     """Returns the project of the innermost repository around `path`, with its aliases, or None. Starts no process.
-
-    Raises HomeError if the home folder is inside that repository.
-    """
+    Raises HomeError if the home folder is inside that repository."""
     layout = find_innermost_layout(path)
     if layout is None:
         return None
@@ -178,11 +176,8 @@ def add_project(project: Project, home: Home) -> Project:
 
 
 def add_alias(project: Project, old: str) -> Project:
-    """Returns the project with one more alias: an absolute folder, POSIX or Windows, on this or another machine.
-
-    Raises ProjectError for a folder that is not absolute, is a whole disk, or exists and belongs to another repository,
-    because that repository keeps its sessions.
-    """
+    """Returns the project with one more alias: an absolute folder of any system, on this or another machine. Raises
+    ProjectError for a whole disk, or an existing folder of another repository, which keeps its sessions."""
     if len(_split_folder(old)) < 2:
         todo = "Give the absolute folder the sessions ran in, such as /home/me/old-place or C:\\work\\old-place."
         raise ProjectError(f"{old!r} cannot be an alias of a project.", where=old, todo=todo)
@@ -267,10 +262,8 @@ class FolderOwners:
         self._aliases = sorted(aliases, key=lambda pair: len(pair[0]), reverse=True)
 
     def find_owner(self, cwd: str) -> str:
-        """Returns the project key of a working folder as written by an agent; '' for none.
-
-        Without a `home` nothing is personal, because sessions of Lerim's own command could not be told apart.
-        """
+        """Returns the project key of a working folder as written by an agent; '' for none. Without a `home` nothing is
+        personal: sessions of Lerim's own command could not be told apart."""
         if not can_be_folder(cwd):
             return ""  # not cached either: every turn may name a different one
         key = self._keys_by_folder.get(cwd)

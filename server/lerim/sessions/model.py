@@ -50,10 +50,8 @@ ToolStatus = Literal["ok", "error", "denied", "interrupted", "pending"]
 
 
 def make_turn_id(platform: Platform, native: str) -> str:
-    """Returns the stable id of a turn: 12 hex digits of SHA-256 over platform and native id.
-
-    `native` is the uuid of the turn's first record, or `role + "\\n" + raw text` if the store has no ids.
-    """
+    """Returns the stable id of a turn: 12 hex digits of SHA-256 over platform and `native`, the id of the turn's first
+    record, or `role + "\\n" + raw text` if the store has no ids."""
     return hashlib.sha256(f"{platform}:{native}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
@@ -101,10 +99,8 @@ class FileEdit(msgspec.Struct, frozen=True, gc=False):
 
 
 class QuestionAnswer(msgspec.Struct, frozen=True, gc=False):
-    """A question the agent asked the person through a tool, and what they chose or typed ('' if not answered yet).
-
-    `descriptions` are the agent's descriptions of the options, in the same order.
-    """
+    """A question the agent asked through a tool, and what the person chose or typed ('' if not answered yet).
+    `descriptions` are the agent's, of the options in the same order."""
 
     question: str
     options: tuple[str, ...]
@@ -156,11 +152,8 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
 
 
 class Turn(msgspec.Struct, frozen=True, gc=False):
-    """One message of a session. `ordinal` counts turns from 0 within the transcript file; `id` comes from
-    `make_turn_id`.
-
-    `unattended`: the record says that a script, an SDK or a CI job sent this prompt, so no person said it.
-    """
+    """One message of a session; `ordinal` counts from 0 within the transcript file, `id` is of `make_turn_id`.
+    `unattended`: a script, an SDK or a CI job sent this prompt, so no person said it."""
 
     id: str
     ordinal: int

@@ -34,10 +34,8 @@ class PlatformChoice(msgspec.Struct, frozen=True):
 
 
 def load_platform_choices(home: Home) -> dict[Platform, PlatformChoice]:
-    """Returns the choice for each agent that has one.
-
-    Raises SettingsError if the file cannot be read, because it is then unknown which agents must not be read.
-    """
+    """Returns the choice for each agent that has one. Raises SettingsError if the file cannot be read: it is then
+    unknown which agents must not be read."""
     return _load_file(home).choices
 
 
@@ -68,10 +66,8 @@ def list_removed_platforms(home: Home) -> frozenset[Platform]:
 
 
 def connect_platform(home: Home, platform: Platform, path: Path | None = None) -> None:
-    """Connects an agent: its sessions are read from now on, at `path` or in its usual places.
-
-    Raises SettingsError if `path` cannot be a store or the choice cannot be saved.
-    """
+    """Connects an agent: its sessions are read from now on, at `path` or in its usual places. Raises SettingsError if
+    `path` is no store or the choice cannot be saved."""
     if path is not None:
         _check_store_path(platform, path)
     _change_choice(home, platform, lambda choice: PlatformChoice(True, str(path or "")))

@@ -57,10 +57,8 @@ def _make_timed_method(
 
 
 class Catalog:
-    """The open catalog; a context manager. `problems` says whether it had to be rebuilt.
-
-    A method that is a function of another module is documented there.
-    """
+    """The open catalog; a context manager. `problems` says whether it had to be rebuilt. Methods made of functions of
+    other modules are documented there."""
 
     def __init__(self, path: Path, db: sqlite3.Connection, problems: list[Problem], clock: Callable[[], float]) -> None:
         self.path = path
@@ -104,13 +102,9 @@ class Catalog:
         owners: OwnerLookup,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Iterator[IndexResult]:
-        """Indexes the turns that readings (started at `load_resume`) yield, in short transactions. Several small
-        transcripts share one, which is faster, so their results arrive together. Pass a generator, so that each reading
-        is created only when needed. Stops early once `cancelled`.
-
-        A position is written together with the turns before it, so an interrupted run can be repeated with the same
-        result. A transcript that cannot be read is a problem in its result. Raises CatalogError.
-        """
+        """Indexes the turns that readings (started at `load_resume`) yield, in short transactions that small
+        transcripts share: their results arrive together. Pass a generator, so that readings are created when needed. An
+        interrupted run, also one `cancelled`, can be repeated with the same result. Raises CatalogError."""
         with self._convert_errors():
             yield from indexing.index_transcripts(self.db, readings, owners, cancelled)
 

@@ -20,12 +20,9 @@ _FOLDER_TRANSCRIPTS = "SELECT DISTINCT transcript FROM turns WHERE folder = :fol
 
 
 def reassign_folders(db: sqlite3.Connection, owners: OwnerLookup) -> frozenset[str]:
-    """Moves folders to the projects that own them now (after a new alias or repository) and queues their transcripts;
-    returns the projects that gained.
-
-    A folder without an owner keeps its previous one, and a repository's folder never becomes personal: its git folder
-    may only be unavailable for a moment.
-    """
+    """Moves folders to the projects that own them now, queues their transcripts and returns the projects that gained.
+    Without an owner a folder keeps its last one, and a repository's never becomes personal: its git folder may be
+    unavailable for a moment."""
     rows = db.execute("SELECT id, cwd, project FROM folders").fetchall()
     changes = [
         (number, before, after)

@@ -36,12 +36,8 @@ def list_recent_sessions(
 def find_worked_files(
     db: sqlite3.Connection, project: str, folders: Iterable[str], since: datetime, until: datetime
 ) -> dict[str, datetime]:
-    """Returns the files that turns in a project's folders named since `since` and before `until`, each with the last
-    time.
-
-    Paths are relative to the repository, with forward slashes. `folders` are its worktrees; files elsewhere are left
-    out.
-    """
+    """Returns when turns in a project's folders, between these times, last named each file of its worktrees `folders`.
+    Paths are relative to the repository, with `/`."""
     rows = db.execute(
         "SELECT files.path, max(turns.time) FROM folders JOIN turns ON turns.folder = folders.id"
         " JOIN touched ON touched.turn = turns.id JOIN files ON files.id = touched.file"

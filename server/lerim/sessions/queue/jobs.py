@@ -88,12 +88,9 @@ def claim_job(
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> QueueJob | None:
-    """Claims the newest waiting job of a project; returns None if none is due.
-
-    `started` is the start of an explicit run: jobs that are not due yet are then claimed too, but only once in that
-    run. `since` and `until` limit the sessions to those with turns in between. A job whose earlier runs died comes
-    last.
-    """
+    """Claims the newest waiting job of a project; None if none is due. An explicit run, which began at `started`, also
+    claims jobs before their time, once each. The sessions have turns between `since` and `until`. A job whose earlier
+    runs died comes last."""
     with transaction(db):
         row = db.execute(
             f"SELECT j.id, p.resume, p.state, j.tries, j.runs, p.redactions, {TRANSCRIPT_COLUMNS}{_WAITING_JOBS}"
@@ -124,13 +121,9 @@ def finish_job(
     new_facts: Mapping[str, bytes] = NO_FACTS,
     model_turns: Iterable[str] = (),
 ) -> None:
-    """Ends a job and saves how far it got, in one transaction.
-
-    `new_frictions` (the errors it met), `new_facts` (encoded, by turn id), the `model_turns` that wait for a model
-    to find more, and the number of redactions so far are saved too. If `again_in` is set, the job is due once more, in
-    that many seconds, which are more than none. A job that was put back meanwhile (the lock was lost) is left
-    unchanged, and so is its position.
-    """
+    """Ends a job and saves, in one transaction, how far it got and what it found: errors, facts (encoded, by turn id),
+    turns that wait for a model, the number of redactions. With `again_in` it is due once more in so many seconds. A job
+    that was put back meanwhile (the lock was lost) stays as it is."""
     with transaction(db):
         _save_position(db, job, resume, state, redactions)
         ended = db.execute(
@@ -168,10 +161,8 @@ def _save_position(db: sqlite3.Connection, job: QueueJob, resume: bytes, state: 
 
 
 def fail_job(db: sqlite3.Connection, now: float, job: QueueJob, error: str) -> bool:
-    """Ends a failed run: the job waits 30 s, then a minute, then it is dead. Returns True if it is dead now.
-
-    If turns arrived while it ran, it gets one more try.
-    """
+    """Ends a failed run: the job waits 30 s, then a minute, then it is dead; returns whether it is. If turns arrived
+    while it ran, it gets one more try."""
     wait = min(BACK_OFF_SECONDS * 2.0**job.tries, BACK_OFF_CAP_SECONDS)
     with transaction(db):
         ended = db.execute(

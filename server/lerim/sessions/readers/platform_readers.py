@@ -183,11 +183,8 @@ class GuardedReading:
 
 @contextmanager
 def faults_as_errors(platform: Platform, where: str) -> Iterator[None]:
-    """Turns every exception that is not a LerimError into one that names the agent and the place; interrupts pass
-    through.
-
-    Used around each call of a reader, and around the code that processes the turns it returns.
-    """
+    """Turns exceptions that are no LerimError into one that names the agent and the place, but no interrupt: around
+    each call of a reader, and around what processes its turns."""
     try:
         yield
     except LerimError:

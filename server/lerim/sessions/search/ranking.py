@@ -251,10 +251,8 @@ class _QueryWords:
         ]
 
     def _is_whole(self, words: Sequence[str], at: int, term_index: int) -> bool:
-        """Returns whether all parts of a query word occur here, with its names whole or split, or joined into one word.
-
-        `make_index_text` appends the parts of `getUserName.ts` to the end of the text, away from `ts`.
-        """
+        """Returns whether all parts of a query word occur here, whole, split or joined: `make_index_text` appends the
+        parts of `getUserName.ts` to the end of the text, away from `ts`."""
         term = self._terms[term_index]
         if len(term.stems) == 1 or words[at] == term.joined:
             return True

@@ -83,12 +83,9 @@ def count_matching_turns(db: sqlite3.Connection, query: SearchQuery, filters: Se
 
 
 def filter_places(db: sqlite3.Connection, filters: SessionFilters, limit: int) -> list[str]:
-    """Returns the places of the sessions with turns that pass the filters, the most recently ended first.
-
-    A session whose turns were all copied from another is judged by its totals. They do not say which turn read a file
-    or failed, so `file` and `failed` exclude it. A subagent's session counts as part of its parent's, if that was read:
-    what a subagent did in a session of the projects finds that session.
-    """
+    """Returns the places of the sessions with turns that pass the filters, most recently ended first. A session whose
+    turns are all copies is judged by its totals, which tell neither `file` nor `failed`. What a subagent did finds its
+    parent's session, if that was read."""
     conditions = _make_conditions(db, filters)
     matching = f"SELECT transcript FROM turns WHERE 1{conditions.where}"
     is_matching = f"t.id IN ({matching})"

@@ -64,11 +64,8 @@ def results_folder(transcript: Transcript) -> Path:
 
 
 def read_spilled_output(folder: Path, path_text: str) -> tuple[str, int] | None:
-    """Returns the ends of the file at `path_text`, or None unless it is a regular file inside `folder` after resolving
-    symlinks.
-
-    Only the name is taken from the record, since the session may have been written on another machine.
-    """
+    """Returns the ends of the file at `path_text`, None unless it is a regular file inside `folder`, links resolved.
+    Only the name counts: the session may have been written on another machine."""
     name = PureWindowsPath(path_text).name
     if not name or "\0" in name:
         return None

@@ -30,11 +30,8 @@ _ENDINGS = (".jsonl", ".json", ".jsonl" + COMPRESSED_SUFFIX)
 
 
 def scan_root(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
-    """Lists the rollouts under a folder of Codex from stat alone, and the problems found.
-
-    If a rollout exists both packed and unpacked, only the unpacked one is listed. A folder that does not exist contains
-    none.
-    """
+    """Lists the rollouts under a folder of Codex by stat alone, and the problems found. Of a packed copy, only the
+    unpacked original is listed. A missing folder contains none."""
     contents = StoreContents()
     for name in ROLLOUT_FOLDERS:
         _scan_folder(root / name, _DEPTH_LIMIT, contents)

@@ -39,10 +39,8 @@ ChatState = dict[str, object]
 
 
 def load_chat_state(path: Path) -> tuple[ChatState, list[Problem]]:
-    """Returns the state in a chat's file, or in the log that continues it, and what could not be read.
-
-    Raises UnfinishedError while the file is being rewritten, TranscriptError if nothing can be read, and OSError.
-    """
+    """Returns the state in a chat's file, or in the log that continues it, and what could not be read. Raises
+    UnfinishedError while the file is being rewritten, TranscriptError, and OSError."""
     log = path.with_suffix(".jsonl")
     if path.suffix == ".json" and not log.is_file():
         return _load_whole(path)

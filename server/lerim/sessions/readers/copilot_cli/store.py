@@ -31,11 +31,8 @@ _SIDE_FILE_BYTES = 64 * 1024
 
 
 def scan_cli_sessions(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
-    """Finds the sessions in the folder of Copilot CLI, by stat alone, and reports what cannot be read.
-
-    If a session has both a folder and a file, only the folder counts. Returns empty contents if there is no such
-    folder.
-    """
+    """Finds the sessions in the folder of Copilot CLI by stat alone, and what cannot be read. If a session has both a
+    folder and a file, the folder counts."""
     contents = StoreContents()
     sessions_in_folders: set[str] = set()
     entries = list_folder(root / _STATE_FOLDER, contents.problems)

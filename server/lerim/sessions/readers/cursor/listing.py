@@ -159,12 +159,8 @@ def _read_chat_keys(db: sqlite3.Connection, storage: Path) -> _ChatKeys:
 
 
 def _complete_chats(path: Path, storage: Path, keys: _ChatKeys, problems: list[Problem]) -> dict[str, KnownChat]:
-    """Returns what is known about each chat: from its head, else from the workspace databases of 2025, else from its
-    own row.
-
-    Heads are written late, so the own rows of the most recently used chats are read too, or of all chats if rows are
-    changed in place.
-    """
+    """Returns what is known about each chat: from its head, else the workspace databases of 2025, else its own row.
+    Heads are written late: own rows of the latest chats are read, too, or of all if rows are changed in place."""
     heads = keys.heads
     missing = [row.chat_id for row in keys.rows if row.chat_id not in heads]
     references = load_workspace_references(storage) if missing and not heads else {}
@@ -308,10 +304,8 @@ def _find_emptied(db: sqlite3.Connection, chats: list[_ChatRow]) -> list[str]:
 
 
 def load_workspace_references(storage: Path) -> dict[str, KnownChat]:
-    """Returns the folders of chats according to the workspace databases: their lists of composers, open tabs and panes.
-
-    Skips databases that cannot be read: they are reported when they are listed themselves.
-    """
+    """Returns the folders of chats according to the workspace databases: their composers, open tabs and panes.
+    Unreadable ones are reported when they are listed themselves."""
     try:
         paths = [one / "state.vscdb" for one in sorted(storage.iterdir())]
     except OSError:

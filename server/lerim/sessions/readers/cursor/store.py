@@ -40,10 +40,7 @@ _DEPTH_LIMIT = 3
 
 def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
     """Finds the sessions in a folder of the editor (`Cursor`, or its `User`) or in `~/.cursor`, by stat alone.
-
-    Returns empty contents if there is no such folder. `folders` are working folders known on this machine, used to
-    recognize folders that are named by a digest or a slug.
-    """
+    `folders`, known on this machine, tell what digests and slugs stand for."""
     contents = StoreContents()
     for user in (root, root / "User"):
         paths = [user / "globalStorage" / _EDITOR_DATABASE]

@@ -23,12 +23,9 @@ def kinds_by_name(names_by_kind: Mapping[ToolKind, str]) -> dict[str, ToolKind]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolTable:
-    """The tools of an agent: the kind of each by name, and which arguments contain what. Of several names, the first
-    argument that is a text and not empty counts.
-
-    A tool that edits a file has a `patch`, a list of `replacements` with an `old` and a `new` text each, or one such
-    pair among its arguments; one that writes a file has its `content`.
-    """
+    """The tools of an agent: the kind of each by name, and which arguments contain what; the first that is a text
+    counts. An edit has a `patch`, a list of `replacements` with `old` and `new` texts, or one such pair; a write its
+    `content`."""
 
     kinds: Mapping[str, ToolKind]
     command: Sequence[str]

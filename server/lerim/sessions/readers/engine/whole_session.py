@@ -48,13 +48,9 @@ class _Resume(msgspec.Struct):
 
 
 class WholeReading:
-    """One pass over a session that `load` parses as a whole. Iterate it to the end; after that, `session`, `resume` and
-    `problems` are valid.
-
-    With `resume`, only the turns after the final ones are yielded. If those have changed, `restarted` is True and all
-    turns are yielded. `ids` are the ids of all turns the session has now. Raises TranscriptError as `load` does, and if
-    `load` raises OSError.
-    """
+    """One pass over a session that `load` parses as a whole; `session`, `resume` and `problems` are valid after it.
+    With `resume`, only the turns after the final ones are yielded, or all if those have changed (`restarted`). `ids`
+    are those of all turns. Raises TranscriptError."""
 
     def __init__(
         self, transcript: Transcript, load: Callable[[Transcript], LoadedSession], resume: bytes | None = None

@@ -156,11 +156,8 @@ class GeminiSession:
 
 
 def load_gemini_session(path: Path) -> GeminiSession:
-    """Loads the session in a `.json` file and the `.jsonl` that continues it, or in a `.jsonl` alone.
-
-    Raises UnfinishedError while the `.json` is being written, TranscriptError if nothing in it can be read, and
-    OSError.
-    """
+    """Loads the session in a `.json` and the `.jsonl` that continues it, or in a `.jsonl` alone. Raises UnfinishedError
+    while the `.json` is being written, TranscriptError, and OSError."""
     session = GeminiSession()
     if path.suffix == ".json":
         log = path.with_suffix(".jsonl")

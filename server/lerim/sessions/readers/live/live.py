@@ -98,13 +98,10 @@ def find_databases(platform: Platform, paths: Iterable[Path], problems: list[Pro
 
 
 def read_database(path: Path, work: Callable[[sqlite3.Connection], Found], problems: list[Problem]) -> Found:
-    """Returns the result of `work` for one committed state of the database.
-
-    `work` may be called several times, and its last result is returned, so it must have no side effects and return
-    nothing lazy. Its connection is read-only and returns TEXT as bytes (see rows.py). Raises TranscriptError if the
-    database cannot be opened, is not a database, is damaged, or stays locked. Adds a problem if only an older state
-    could be read, or a damaged `-wal` or `-journal` was ignored.
-    """
+    """Returns the result of `work` for one committed state of the database. It may be called several times and the last
+    result counts: it must have no side effects and return nothing lazy. Its connection is read-only and returns TEXT as
+    bytes (rows.py). Raises TranscriptError if the database is damaged, none, or stays locked; adds a problem for an
+    older state or an ignored `-wal` or `-journal`."""
     try:
         for attempt in range(0 if has_shared_copy(path) else _TRIES):
             before = read_state(path)

@@ -96,11 +96,8 @@ def stamp_file(path: Path) -> FileStamp:
 
 
 def inspect_wal(path: Path) -> DatabaseLog:
-    """Inspects a `-wal` by its header and its first frame. If it contains frames, `used` is its whole size; see
-    `find_wal_end`.
-
-    Raises OSError if it exists but cannot be read.
-    """
+    """Inspects a `-wal` by its header and first frame; with frames, all of it is `used` (see `find_wal_end`). Raises
+    OSError."""
     try:
         with open_buffered(path) as file:
             head = file.read(WAL_HEADER + _FRAME.size)
@@ -155,10 +152,7 @@ def _is_frame(head: bytes, frame: bytes) -> bool:
 
 
 def inspect_journal(path: Path, database_size: int) -> DatabaseLog:
-    """Inspects a `-journal`: SQLite would roll it back if its header and its first page make sense.
-
-    Raises OSError if it exists but cannot be read.
-    """
+    """Inspects a `-journal`: SQLite rolls it back if its header and first page make sense. Raises OSError."""
     try:
         with open_buffered(path) as file:
             head = file.read(_JOURNAL_HEADER)

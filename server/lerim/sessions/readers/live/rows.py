@@ -16,10 +16,8 @@ def table_columns(db: sqlite3.Connection, table: str) -> frozenset[str]:
 
 
 def is_table_missing(db: sqlite3.Connection, table: str) -> bool:
-    """Returns whether a table that its program always creates is missing, or its name is used by something else.
-
-    Returns False for a database in which nothing was created yet.
-    """
+    """Returns whether a table that its program always creates is missing, or something else has its name; False for a
+    database in which nothing was created yet."""
     if table_columns(db, table):
         return False
     (made,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -29,12 +27,8 @@ def is_table_missing(db: sqlite3.Connection, table: str) -> bool:
 def read_rows(
     db: sqlite3.Connection, table: str, wanted: str, where: str, parameters: tuple[str | int, ...], lost: list[int]
 ) -> Iterator[Row]:
-    """Yields the rows of `SELECT wanted FROM table WHERE where`, in no particular order; skips only the rows that
-    cannot be read.
-
-    `wanted` are expressions separated by commas. The rowids of rows that are damaged or too long are added to `lost`.
-    Raises sqlite3.Error if not even the rowids can be read.
-    """
+    """Yields the rows of `SELECT wanted FROM table WHERE where`, in any order; the rowids of those that are damaged or
+    too long are added to `lost`. Raises sqlite3.Error if not even rowids can be read."""
     yielded: set[object] = set()
     try:
         for row in db.execute(f"SELECT rowid, {wanted} FROM {table} WHERE {where}", parameters):

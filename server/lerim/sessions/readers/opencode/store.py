@@ -39,12 +39,9 @@ _OPEN_MESSAGES = 2
 
 
 def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
-    """Finds the databases, the sessions in old files and the exported sessions under OpenCode's data folder or a folder
-    of exports; if `root` is a file, finds that one database.
-
-    A session in both a database and a file is found in both, under one id. Of several files, old files take precedence
-    over exports, and newer exports over older ones. `folders` is not used: sessions name their own.
-    """
+    """Finds the databases, old files and exports under OpenCode's data folder or a folder of exports; if `root` is a
+    file, that database. A session in a database and a file is found in both, of several files only in one: old files
+    come before exports, newer exports before older. Sessions name their own folders."""
     contents = StoreContents()
     if root.exists() and not root.is_dir():
         contents.databases.extend(live.find_databases("opencode", [root], contents.problems))

@@ -148,12 +148,9 @@ def _message_tokens(message: OpenCodeMessage) -> Tokens | None:
 
 
 def _build_session(transcript: Transcript, stored: StoredSession, turns: list[Turn]) -> Session:
-    """Builds the session. The parts that end a step repeat the tokens and cost of a message, so they are not counted.
-
-    The totals of a fork include the tokens of the messages it copied, as they include their turns and calls: statistics
-    count tokens by turn, and a copied turn is only stored once. Cost is not known by turn, so the cost of a copied
-    message counts only in the session it was copied from.
-    """
+    """Builds the session. Parts that end a step repeat a message's tokens and cost, and do not count. A fork's totals
+    include the tokens of what it copied, like its turns: statistics count stored turns, and copies are stored once.
+    Cost is not known by turn, so it counts only in the session it was copied from."""
     info = stored.info
     time = info.time or OpenCodeTimes()
     answers = [one for one in stored.messages if one.role == "assistant"]
