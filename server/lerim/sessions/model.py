@@ -10,6 +10,7 @@ contain itself, so they are excluded from garbage collection (`gc=False`).
 from __future__ import annotations
 
 import hashlib
+import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Literal, Protocol, cast
 
 import msgspec
+from msgspec.structs import astuple
 
 from lerim.errors import Problem
 from lerim.files import encode_path
@@ -71,20 +73,10 @@ class Tokens(msgspec.Struct, frozen=True, gc=False):
         return cls(input or 0, output or 0, cache_read or 0, cache_write or 0)
 
     def __add__(self, other: Tokens) -> Tokens:
-        return Tokens(
-            self.input + other.input,
-            self.output + other.output,
-            self.cache_read + other.cache_read,
-            self.cache_write + other.cache_write,
-        )
+        return Tokens(*map(operator.add, astuple(self), astuple(other)))
 
     def __sub__(self, other: Tokens) -> Tokens:
-        return Tokens(
-            self.input - other.input,
-            self.output - other.output,
-            self.cache_read - other.cache_read,
-            self.cache_write - other.cache_write,
-        )
+        return Tokens(*map(operator.sub, astuple(self), astuple(other)))
 
 
 NO_TOKENS = Tokens()

@@ -12,29 +12,18 @@ from lerim.sessions.readers.claude.records import (
 )
 from lerim.sessions.readers.engine import MEMORIES_TAG, TypedText, tag_content, text_outside_blocks, without_nul
 
-_PROGRAM_TAGS = (
-    "bash-stdout",
-    "bash-stderr",
-    "local-command-stdout",
-    "local-command-stderr",
-    "local-command-caveat",
-    "task-notification",
+_PROGRAM_TAG_LIST = (
+    "bash-stdout bash-stderr local-command-stdout local-command-stderr local-command-caveat task-notification"
 )
+_PROGRAM_TAGS = tuple(_PROGRAM_TAG_LIST.split())
 _PROGRAM_STARTS = tuple(f"<{tag}>" for tag in _PROGRAM_TAGS)
 """A text that begins with one of these was written entirely by a program."""
 
-_CONTEXT = (
-    MEMORIES_TAG,
-    "system-reminder",
-    "ide_opened_file",
-    "ide_selection",
-    "ide_diagnostics",
-    "new-diagnostics",
-    "user-prompt-submit-hook",
-    "session-start-hook",
-    *_PROGRAM_TAGS,
+_CONTEXT_TAGS = (
+    "system-reminder ide_opened_file ide_selection ide_diagnostics new-diagnostics user-prompt-submit-hook "
+    "session-start-hook"
 )
-
+_CONTEXT = (MEMORIES_TAG, *_CONTEXT_TAGS.split(), *_PROGRAM_TAGS)
 _INJECTED_STARTS = (
     *(f"<{tag}>" for tag in _CONTEXT),
     "Caveat:",

@@ -8,7 +8,7 @@ from lerim.sessions.readers.engine import JSON_NULL, decode_line, is_one_object
 
 
 class ClaudeUsage(msgspec.Struct, gc=False):
-    """Token counts as the API reported them so far; repeated on every record of a message."""
+    """Token counts as the API reported them so far, in the order of `Tokens`; every record of a message has them."""
 
     input_tokens: int | None = 0
     output_tokens: int | None = 0

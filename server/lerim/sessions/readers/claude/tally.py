@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from msgspec.structs import astuple
+
 from lerim.sessions.model import NO_TOKENS, Tokens
 from lerim.sessions.readers.claude.records import ClaudeRecord, ClaudeUsage
 from lerim.sessions.readers.engine import (
@@ -54,12 +56,7 @@ class ClaudeTally(TranscriptTally, gc=False):
         before = self.tokens_by_message.get(key, NO_TOKENS)
         if usage is None:
             return before
-        most = Tokens(
-            max(before.input, plausible_count(usage.input_tokens)),
-            max(before.output, plausible_count(usage.output_tokens)),
-            max(before.cache_read, plausible_count(usage.cache_read_input_tokens)),
-            max(before.cache_write, plausible_count(usage.cache_creation_input_tokens)),
-        )
+        most = Tokens(*map(max, astuple(before), map(plausible_count, astuple(usage))))
         if most != before:
             self.tokens = self.tokens + (most - before)
             if key:

@@ -17,39 +17,14 @@ from lerim.sessions.readers.engine import (
     without_nul,
 )
 
-_CONTEXT = (
-    "environment_context",
-    "environment_context_delta",
-    "environment",
-    "environment-change",
-    "extension_context",
-    "codex_internal_context",
-    "goal_context",
-    "in-app-browser-context",
-    "browser_snapshot",
-    "user_instructions",
-    "turn_aborted",
-    "hook_prompt",
-    "skill",
-    "skills_instructions",
-    "permissions instructions",
-    "apps_instructions",
-    "codex_apps_open_page_instructions",
-    "plugins_instructions",
-    "recommended_plugins",
-    "multi_agent_mode",
-    "collaboration_mode",
-    "realtime_conversation",
-    "model_switch",
-    "personality_spec",
-    "app-context",
-    "task-notification",
-    "subagent_notification",
-    "agent_message_board_notification",
-    "heartbeat",
-    "system-reminder",
-    MEMORIES_TAG,
+_CONTEXT_TAGS = (
+    "environment_context environment_context_delta environment environment-change extension_context "
+    "codex_internal_context goal_context in-app-browser-context browser_snapshot user_instructions turn_aborted "
+    "hook_prompt skill skills_instructions apps_instructions codex_apps_open_page_instructions plugins_instructions "
+    "recommended_plugins multi_agent_mode collaboration_mode realtime_conversation model_switch personality_spec "
+    "app-context task-notification subagent_notification agent_message_board_notification heartbeat system-reminder"
 )
+_CONTEXT = (MEMORIES_TAG, "permissions instructions", *_CONTEXT_TAGS.split())
 _OPENING = re.compile(rf"\s*<({'|'.join(map(re.escape, _CONTEXT))}|external_[\w.-]{{1,100}})(?: [^<>\n]{{1,500}})?>")
 _INJECTED_STARTS = (
     "# AGENTS.md instructions",

@@ -253,9 +253,6 @@ class CodexReading(LineReading[CodexRecord, CodexTally]):
         if not self._is_skipped() and native_id and self._results.note_mcp_end(payload, self._line_offset):
             self._tally.denials += self._tally.register_id(self._seen_ids, f"out:{native_id}")
 
-    def _end_task(self, _: CodexPayload) -> None:
-        self._results.processes.settle_all(self._line_offset)
-
     def _rename_thread(self, payload: CodexPayload) -> None:
         self._tally.thread_name = make_title(payload.thread_name) or self._tally.thread_name
 
@@ -318,8 +315,9 @@ _HANDLERS: dict[str, Callable[[CodexReading, CodexPayload], None]] = {
     "patch_apply_end": lambda self, end: self._results.note_patch(end, self._line_offset),
     "mcp_tool_call_end": CodexReading._note_mcp_end,
     "turn_aborted": lambda self, _: self._drafts.interrupt_calls(self._line_offset),
-    "task_complete": CodexReading._end_task,
-    "turn_complete": CodexReading._end_task,
+    **dict.fromkeys(
+        ("task_complete", "turn_complete"), lambda self, _: self._results.processes.settle_all(self._line_offset)
+    ),
     "thread_name_updated": CodexReading._rename_thread,
     "item_completed": CodexReading._read_completed_item,
 }

@@ -242,9 +242,6 @@ class CopilotReading(LineReading[CliEvent, CopilotTally]):
         answers = parse_cli_answers(call, end.text) if call.answers and end.status == "ok" else call.answers
         return replace(closed, answers=answers)
 
-    def _interrupt_calls(self, _: CliEvent, __: CliEventData) -> None:
-        self._drafts.interrupt_calls(self._line_offset)
-
     def _end_session(self, _: CliEvent, data: CliEventData) -> None:
         """Ends the session. Only now its token usage is recorded, for everything since it began or was resumed."""
         tally = self._tally
@@ -276,7 +273,7 @@ _HANDLERS: dict[str, Callable[[CopilotReading, CliEvent, CliEventData], None]] =
     "tool.execution_start": CopilotReading._begin_call,
     "tool.execution_complete": CopilotReading._end_call,
     "permission.completed": CopilotReading._add_denial,
-    "abort": CopilotReading._interrupt_calls,
+    "abort": lambda self, *_: self._drafts.interrupt_calls(self._line_offset),
 }
 
 

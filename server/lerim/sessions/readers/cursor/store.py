@@ -8,7 +8,7 @@ Cursor may be writing them.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -65,10 +65,10 @@ def probe_folder(transcript: Transcript) -> str:
     """Returns the working folder a session begins in; '' if neither its location nor its first records name one."""
     if transcript.cwd:
         return transcript.cwd
+    load = _find_loader(transcript)
     try:
-        if transcript.store_key and transcript.path.name != _CLI_DATABASE:
+        if load is chats.load_editor_chat:
             return chats.find_chat_folder(transcript)
-        load = cli.load_cli_chat if transcript.store_key else _load_agent_transcript
         return next(iter(load(transcript, brief=True).session.cwds), "")
     except LerimError:
         return ""
@@ -76,13 +76,13 @@ def probe_folder(transcript: Transcript) -> str:
 
 def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:
     """Returns a reading of one session; see WholeReading. `brief` leaves out what the catalog does not keep."""
+    return WholeReading(transcript, partial(_find_loader(transcript), brief=brief), resume)
+
+
+def _find_loader(transcript: Transcript) -> Callable[..., LoadedSession]:
     if transcript.path.name == _CLI_DATABASE:
-        load = cli.load_cli_chat
-    elif transcript.store_key:
-        load = chats.load_editor_chat
-    else:
-        load = _load_agent_transcript
-    return WholeReading(transcript, partial(load, brief=brief), resume)
+        return cli.load_cli_chat
+    return chats.load_editor_chat if transcript.store_key else _load_agent_transcript
 
 
 def _add_cli_chats(root: Path, folders: Sequence[str], contents: StoreContents) -> None:

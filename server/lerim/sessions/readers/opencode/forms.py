@@ -11,13 +11,14 @@ from typing import NamedTuple
 import msgspec
 
 from lerim.errors import Problem, TranscriptError
-from lerim.files import make_unreadable_error, open_buffered
+from lerim.files import make_unreadable_error
 from lerim.sessions.model import ToolCall, Transcript
 from lerim.sessions.readers.engine import (
     find_text,
     list_folder,
     parse_fields,
     parse_object,
+    read_session_file,
     split_json_array,
     without_nul,
 )
@@ -33,9 +34,6 @@ from lerim.sessions.readers.opencode.records import (
     OpenCodeTimes,
     Revert,
 )
-
-FILE_LIMIT = 64 * 1024 * 1024
-"""The largest file that is read, in bytes; larger ones are skipped and reported."""
 
 _USED_TYPES = ("text", "reasoning", "tool", "file", "compaction", "subtask")
 
@@ -118,13 +116,8 @@ def load_stored_session(transcript: Transcript, *, brief: bool) -> StoredSession
         stored = live.read_database(transcript.path, lambda db: _load_rows(db, transcript, brief=brief), problems)
         stored.problems += problems
         return stored.sort()
-    data = _read_limited(transcript.path)
-    if data is None:
-        raise TranscriptError(
-            "This session is too long to be read", where=str(transcript.path), todo="Export it again."
-        )
     try:
-        info, export = _parse_session(data)
+        info, export = _parse_session(read_session_file(transcript.path))
     except ValueError as error:
         what = "This session cannot be read: its file is damaged or incomplete"
         todo = "Lerim tries again when the file changes."
@@ -140,8 +133,8 @@ def load_stored_session(transcript: Transcript, *, brief: bool) -> StoredSession
 def find_stored_folder(path: Path) -> str:
     """Returns the working folder of a session in an old file or an export; '' if it is unknown."""
     try:
-        info, export = _parse_session(_read_limited(path) or b"")
-    except (TranscriptError, ValueError):
+        info, export = _parse_session(read_session_file(path))
+    except (OSError, TranscriptError, ValueError):
         return ""
     return without_nul(info.directory) or (_find_worktree(path.parents[2], info) if export is None else "")
 
@@ -230,8 +223,8 @@ def list_session_infos(project: Path) -> Iterator[OpenCodeInfo]:
     """Yields the sessions of a project that have their own files in the folder `project`; skips unreadable ones."""
     for path in _list_json_files(project, StoredSession(OpenCodeInfo())):
         try:
-            info = parse_object(_read_limited(path) or b"", OpenCodeInfo)
-        except (TranscriptError, ValueError):  # reported when that session itself is read
+            info = parse_object(read_session_file(path), OpenCodeInfo)
+        except (OSError, TranscriptError, ValueError):  # reported when that session itself is read
             continue
         info.id = path.stem
         yield info
@@ -253,34 +246,22 @@ def _list_json_files(folder: Path, stored: StoredSession) -> Iterator[Path]:
 
 def _read_record_file(stored: StoredSession, path: Path, *, is_newest: bool) -> bytes | None:
     try:
-        data = _read_limited(path)
-    except TranscriptError as error:
-        if not isinstance(error.__cause__, FileNotFoundError):  # deleted in the meantime
-            stored.problems.append(Problem("unreadable", str(path), error.message))
+        data = read_session_file(path)
+    except FileNotFoundError:  # deleted in the meantime
         return None
-    if data is None:
-        stored.report_lost("record that is too long", str(path))
-    elif is_newest and not data.rstrip().endswith(b"}"):
+    except (OSError, TranscriptError) as error:
+        what = error.message if isinstance(error, TranscriptError) else make_unreadable_error(path, error).message
+        stored.problems.append(Problem("unreadable", str(path), what))
         return None
-    return data
+    return None if is_newest and not data.rstrip().endswith(b"}") else data
 
 
 def _find_worktree(storage: Path, info: OpenCodeInfo) -> str:
     name = Path(without_nul(info.project_id)).name
     try:
-        return find_text(parse_fields(_read_limited(storage / "project" / f"{name}.json") or b""), "worktree")
-    except TranscriptError:  # the session is still read; only its folder stays unknown
+        return find_text(parse_fields(read_session_file(storage / "project" / f"{name}.json")), "worktree")
+    except (OSError, TranscriptError):  # the session is still read; only its folder stays unknown
         return ""
-
-
-def _read_limited(path: Path) -> bytes | None:
-    """Returns the content of a file, or None if it is too long. Raises TranscriptError if it cannot be read."""
-    try:
-        with open_buffered(path) as file:
-            data = file.read(FILE_LIMIT + 1)
-    except OSError as error:
-        raise make_unreadable_error(path, error) from error
-    return data if len(data) <= FILE_LIMIT else None
 
 
 # --- exports -----------------------------------------------------------------------------------------------------
