@@ -91,6 +91,15 @@ def test_emphasis_is_left_out_of_the_title_and_stands_in_the_quote() -> None:
     assert found.evidence[0].quote == "**Always** use uv to install packages, __but never__ pip."
 
 
+@pytest.mark.parametrize(
+    "said",
+    ["We decided to use Decimal for money.", "I've chosen SQLite, never a server.", "We’ve settled on `uv`."],
+)
+def test_what_a_person_says_they_decided_is_proposed_as_a_decision(said: str) -> None:
+    (one,) = candidates(you(said), agent("Done."), you("Now the next file"))
+    assert (one.primitive, one.kind) == ("decision", None)
+
+
 def test_of_a_link_only_its_text_is_in_title_and_body() -> None:
     [found] = candidates(
         you("Always keep the fixtures in [tests/data](/home/kim/shop/tests/data#L3), never in src."), agent("Ok.")

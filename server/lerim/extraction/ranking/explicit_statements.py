@@ -32,6 +32,9 @@ _ALSO = compile_later(
     r"|\bi (?:don'?t|do not) (?:want|like|think)\b",
     re.IGNORECASE,
 )
+_DECIDED = compile_later(
+    r"\b(?:we|i)(?:'ve| have)? (?:decided|agreed|chose|chosen|settled on|switched)\b", re.IGNORECASE
+)
 MIN_SHARED_WORDS = 0.5
 """Share of a statement's longer words that its correction must also contain."""
 FOLLOWING_CHARS = 200
@@ -64,17 +67,18 @@ def is_explicit_statement(passage: TurnPassage, prompt: str) -> bool:
     ):
         return False
     text = passage.text.rstrip(' *"`)').replace("’", "'")
-    return not text.endswith(("?", "？")) and any(form.search(text) for form in (_ALWAYS, _CHOICE, _ALSO))
+    return not text.endswith(("?", "？")) and any(form.search(text) for form in (_ALWAYS, _CHOICE, _ALSO, _DECIDED))
 
 
 def explicit_type(passage: TurnPassage) -> PassageType | None:
-    """Returns the type that a person's words themselves indicate: a decision if they use one thing or prefer it to
-    another, a rule if it applies always, None if they do not indicate a type."""
+    """Returns the type that a person's words themselves indicate: a decision if they say that they decided, use one
+    thing or prefer it to another, a rule if it applies always, None if they do not indicate a type."""
     if not passage.is_persons:
         return None
-    if _CHOICE.search(passage.text):
+    text = passage.text.replace("’", "'")
+    if _CHOICE.search(text) or _DECIDED.search(text):
         return "decision"
-    return "rule" if _ALWAYS.search(passage.text) else None
+    return "rule" if _ALWAYS.search(text) else None
 
 
 def is_called_off(passage: TurnPassage, following: Sequence[TurnPassage]) -> bool:
