@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 
 function hit(id: string): protocol.HitView {
-  return { id, turn: `t-${id}`, platform: "codex", agent: "Codex", title: "Mend the cart", time: "", role: "user", snippet: `… ${id} $(alert) …` };
+  return { id, turn: `t-${id}`, platform: "codex", agent: "Codex", title: "Mend the `cart`", time: "", role: "user", snippet: `… **${id}** \`$(alert)\` …` };
 }
 
 function search(everywhere = false): FakeQuickPick {

@@ -16,6 +16,7 @@ test("progress names the part of the sync, whose numbers begin at 0", () => {
 
 test("a title loses the marks of code and bold, but not the stars that code has", () => {
   expect(plainText("**Always** use `uv`, **not `pip`**")).toBe("Always use uv, not pip");
+  expect(plainText("Run ```sh make``` or `make`, then ```python x = 1")).toBe("Run sh make or make, then python x = 1");
   expect(plainText("list `.claude/**`, `.git/**` and `a**b`")).toBe("list .claude/**, .git/** and a**b");
 });
 

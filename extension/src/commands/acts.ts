@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
 import { activeMemories, type EligibleMemories, openFile, pickMemory } from "./memories";
-import { iconOf, kindHelp, kindOf } from "../text/wording";
+import { iconOf, kindHelp, kindOf, plainText } from "../text/wording";
 import { reportError, showInfo, withoutLinks } from "../editor/notifications";
 
 type Requester = Pick<Context, "request">;
@@ -34,9 +34,9 @@ export async function editMemory(context: Requester, handle: string | undefined)
   const memory = await findTarget(context, handle);
   if (memory === undefined) return;
   const text = { label: "$(go-to-file) Edit the text", description: "in its file", part: "text" } as const;
-  const title = { label: "$(edit) Change the title", description: memory.title, part: "title" } as const;
+  const title = { label: "$(edit) Change the title", description: plainText(memory.title), part: "title" } as const;
   const tags = { label: "$(tag) Change the tags", description: memory.tags.join(", "), part: "tags" } as const;
-  const picked = await vscode.window.showQuickPick([text, title, tags], { placeHolder: `Edit “${memory.title}”` });
+  const picked = await vscode.window.showQuickPick([text, title, tags], { placeHolder: `Edit “${plainText(memory.title)}”` });
   if (picked === undefined) return;
   if (picked.part === "text") return openFile(memory, null);
   const value = picked.part === "title" ? memory.title : memory.tags.join(", ");
@@ -57,7 +57,7 @@ export async function promoteMemory(context: Requester, handle: string | undefin
   if (memory === undefined) return;
   const title = await vscode.window.showInputBox({
     title: "What was decided",
-    prompt: `Answers “${withoutLinks(memory.title)}”`,
+    prompt: `Answers “${withoutLinks(plainText(memory.title))}”`,
     ignoreFocusOut: true,
     validateInput: (now) => (now.trim() === "" ? "A decision needs a title." : undefined),
   });
@@ -82,7 +82,7 @@ export async function changeKind(context: Requester, handle: string | undefined)
   const items = kinds
     .filter((kind) => kindOf(kind) !== kindOf(memory))
     .map((kind) => ({ label: `${iconOf(kind)} ${kindOf(kind)}`, description: kindHelp(kindOf(kind)), action: kind }));
-  const picked = await vscode.window.showQuickPick(items, { placeHolder: `“${memory.title}” is a ${kindOf(memory)}. Choose its kind` });
+  const picked = await vscode.window.showQuickPick(items, { placeHolder: `“${plainText(memory.title)}” is a ${kindOf(memory)}. Choose its kind` });
   if (picked === undefined) return;
   const { primitive, kind } = picked.action;
   await sendAction(context, memory.handle, { action: "kind", primitive, ...(kind === null ? {} : { kind }) });
@@ -106,12 +106,12 @@ export function showActionResult(context: Requester, result: protocol.MemoryActV
 
 async function offerUndo(context: Requester, { message, action, path, root }: protocol.MemoryActView): Promise<void> {
   const choices = [...(action === null ? [] : ["Undo"]), ...(path === null ? [] : ["Open"])];
-  const choice = await showInfo(message, ...choices);
+  const choice = await showInfo(plainText(message), ...choices);
   if (choice === "Open" && path !== null) await openFile({ path }, null);
   if (choice === "Undo" && action !== null) {
     const undone = await context.request(protocol.reviewUndo, { root, action });
     if (!undone.ok) throw new Error(undone.message);
-    void showInfo(undone.message);
+    void showInfo(plainText(undone.message));
   }
 }
 
@@ -121,7 +121,7 @@ export async function undoLastAction(context: Requester): Promise<void> {
   if (root === undefined) return;
   const undone = await context.request(protocol.reviewUndo, { root });
   if (!undone.ok && undone.code !== "nothing") throw new Error(undone.message);
-  void showInfo(undone.message);
+  void showInfo(plainText(undone.message));
 }
 
 function parseTags(text: string): string[] {

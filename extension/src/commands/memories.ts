@@ -5,7 +5,7 @@ import * as protocol from "../protocol";
 import { chooseRootIfAny } from "../editor/roots";
 import { searchList } from "./searchlist";
 import { previewOptions, tickStep } from "../editor/walkthroughsteps";
-import { iconOf, memoryDetail, titleDetail } from "../text/wording";
+import { iconOf, memoryDetail, plainText, titleDetail } from "../text/wording";
 import { showInfo } from "../editor/notifications";
 
 interface MemoryItem extends vscode.QuickPickItem {
@@ -107,7 +107,7 @@ const meaningOffer: SearchResultItem = { label: "$(sparkle) Search by meaning…
 
 function searchResultItem(memory: protocol.MemoryView, isSimilar: boolean): SearchResultItem {
   const detail = memoryDetail(memory);
-  return { label: iconOf(memory), description: memory.title, detail: isSimilar ? `similar meaning · ${detail}` : detail, alwaysShow: true, memory };
+  return { label: iconOf(memory), description: plainText(memory.title), detail: isSimilar ? `similar meaning · ${detail}` : detail, alwaysShow: true, memory };
 }
 
 /** Says what a search by meaning needs, and installs it if the person agrees. Returns whether it can be used now. */
@@ -126,11 +126,11 @@ async function turnOnSearchByMeaning(context: Pick<Context, "installMeaning">): 
 }
 
 function memoryItem(memory: protocol.MemoryView): MemoryItem {
-  return { label: `${iconOf(memory)} ${memory.title}`, detail: memoryDetail(memory), memory };
+  return { label: `${iconOf(memory)} ${plainText(memory.title)}`, detail: memoryDetail(memory), memory };
 }
 
 function titleItem(memory: protocol.TitleView): MemoryItem {
-  return { label: `${iconOf(memory)} ${memory.title}`, detail: titleDetail(memory), memory };
+  return { label: `${iconOf(memory)} ${plainText(memory.title)}`, detail: titleDetail(memory), memory };
 }
 
 /** Lerim: Open Memory…. Without a handle, lists all memories. */

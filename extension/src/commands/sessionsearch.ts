@@ -3,6 +3,7 @@ import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
 import { searchList } from "./searchlist";
 import { hitDetail, repeatsTitle, withoutIcons } from "../text/sessionwording";
+import { plainText } from "../text/wording";
 import { agentIcon } from "../views/shared/icons";
 
 interface HitItem extends vscode.QuickPickItem {
@@ -34,8 +35,8 @@ function makeItem(hit: protocol.HitView, extension: vscode.Uri): HitItem {
   return {
     label: "",
     iconPath: agentIcon(extension, hit.platform),
-    description: withoutIcons(hit.snippet),
-    detail: withoutIcons([hitDetail(hit), ...(repeatsTitle(hit) ? [] : [hit.title])].join(" · ")),
+    description: withoutIcons(plainText(hit.snippet)),
+    detail: withoutIcons([hitDetail(hit), ...(repeatsTitle(hit) ? [] : [plainText(hit.title)])].join(" · ")),
     alwaysShow: true,
     hit,
   };

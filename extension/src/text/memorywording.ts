@@ -1,7 +1,7 @@
 // Texts of the Memories view and of messages about memories and proposals.
 import type { MaintainReport, MemoryCheckView, Problem, TreeGroup, TreeMemory, TreeProposal } from "../protocol";
 import { dateText } from "./sessionwording";
-import { counted, kindOf } from "./wording";
+import { counted, kindOf, plainText } from "./wording";
 
 const primitiveLabels: Readonly<Record<string, string>> = { decision: "Decisions", learning: "Learnings", question: "Questions", theme: "Themes", summary: "Summaries" };
 const driftLabels: Readonly<Record<string, string>> = { fresh: "Fresh", drifted: "Drifted", gone: "Not found", unknown: "Not checked" };
@@ -81,7 +81,7 @@ export function memoryTooltip(memory: TreeMemory): string {
   const ended = memory.status !== "active" && memory.detail !== "" ? `${memory.status === "resolved" ? "Resolved" : "Superseded"} by ${memory.detail}` : "";
   const facts = [kindOf(memory), `confidence ${Math.round(memory.confidence * 100)} %`, `created ${dateText(memory.created)}`, memoryMarks(memory)];
   const called = memory.called === "" ? "" : `You marked this as ${memory.called}`;
-  return [memory.title, facts.filter((fact) => fact !== "").join(" · "), called, driftText, ended, memoryConfidenceHelp].filter((line) => line !== "").join("\n");
+  return [plainText(memory.title), facts.filter((fact) => fact !== "").join(" · "), called, driftText, ended, memoryConfidenceHelp].filter((line) => line !== "").join("\n");
 }
 
 const actionTexts: Readonly<Record<string, string>> = {

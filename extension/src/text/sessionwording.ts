@@ -1,6 +1,6 @@
 // Texts of the lists of sessions, agents and jobs. Plain text only, since titles come from transcripts.
 import type { AgentView, HitView, JobView, OtherFolder, SessionView } from "../protocol";
-import { counted } from "./wording";
+import { counted, plainText } from "./wording";
 
 const notRecorded = "not recorded";
 
@@ -94,7 +94,7 @@ export function workText(session: SessionView): string {
 export function sessionTooltip(session: SessionView): string {
   const seconds = sessionSeconds(session);
   return [
-    session.title,
+    plainText(session.title),
     "",
     `Agent: ${session.agent}`,
     `When: ${momentText(session.started) || "at an unknown time"}${seconds === undefined ? "" : `, ${durationText(seconds)}`}`,
@@ -168,7 +168,7 @@ export function jobDescription(job: JobView): string {
 const jobKindTexts: Readonly<Record<string, string>> = { extract: "Reading without a model", model: "Reading with a model" };
 
 export function jobTooltip(job: JobView): string {
-  return [job.title, "", jobKindTexts[job.kind] ?? job.kind, jobDescription(job), ...(job.error === "" ? [] : ["", job.error])].join("\n");
+  return [plainText(job.title), "", jobKindTexts[job.kind] ?? job.kind, jobDescription(job), ...(job.error === "" ? [] : ["", job.error])].join("\n");
 }
 
 const queueStates: readonly (readonly [string, string])[] = [

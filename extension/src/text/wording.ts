@@ -92,7 +92,7 @@ export function kindHelp(kind: string): string {
 
 /** A text without markdown's marks of code and bold, for a place that shows text as it is. */
 export function plainText(text: string): string {
-  return withoutBold(text).replaceAll(/`([^`\n]+)`/g, "$1");
+  return withoutBold(text.replaceAll(/`{3,}/g, "")).replaceAll(/`([^`\n]+)`/g, "$1");
 }
 
 /** A text without markdown's marks of bold; in code, `**` is no mark. */
@@ -109,7 +109,7 @@ export function memoryDetail(memory: MemoryView): string {
   const where = memory.scope === "global" ? " · personal" : "";
   const status = memory.status === "" || memory.status === "active" ? "" : ` · ${memory.status}`;
   const drift = memory.drift === "" ? "" : ` · ${memory.drift}`;
-  const text = shortened(withoutTitle(firstLine(memory.body), memory.title));
+  const text = shortened(plainText(withoutTitle(firstLine(memory.body), memory.title)));
   return `${kindOf(memory)} · confidence ${Math.round(memory.confidence * 100)} %${where}${status}${drift}${text === "" ? "" : ` · ${text}`}`;
 }
 

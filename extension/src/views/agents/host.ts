@@ -6,7 +6,7 @@ import * as protocol from "../../protocol";
 import { errorText, NotRunning } from "../../editor/errors";
 import { channelDescription, channelNames } from "../../text/agentwording";
 import { agentDescription, jobDescription, jobTooltip, momentText, queueText, reasonText } from "../../text/sessionwording";
-import { counted } from "../../text/wording";
+import { counted, plainText } from "../../text/wording";
 import { agentIcon } from "../shared/icons";
 import { canRequest, Refresher } from "../shared/refresher";
 import { loadRows, treeItem } from "../shared/tree";
@@ -80,7 +80,7 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
           contextValue: "lerim.queue",
         });
       case "job":
-        return treeItem(node.job.title, {
+        return treeItem(plainText(node.job.title), {
           id: `job:${node.job.job}`,
           description: jobDescription(node.job),
           tooltip: jobTooltip(node.job),

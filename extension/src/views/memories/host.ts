@@ -233,7 +233,7 @@ function memoryItem(memory: protocol.TreeMemory, id: string): vscode.TreeItem {
     iconPath: memoryIcon(memory),
     contextValue: ["lerim.memory", memory.status === "active" ? "active" : "over", memory.primitive, memory.scope, memory.drift, ...(memory.called === "" ? [] : [memory.called])].join("."),
     command: { command: "lerim.openMemory", title: "Open Memory", arguments: [memory.handle] },
-    accessibilityInformation: { label: [memory.title, kindOf(memory), mark].filter((text) => text !== "").join(", ") },
+    accessibilityInformation: { label: [plainText(memory.title), kindOf(memory), mark].filter((text) => text !== "").join(", ") },
   });
 }
 
@@ -252,11 +252,11 @@ function proposalItem(proposal: protocol.TreeProposal, root: string | null): vsc
   return treeItem(plainText(proposal.title), {
     id: `proposal:${root ?? ""}|${proposal.scope}|${proposal.id}`,
     description,
-    tooltip: [proposal.title, `${kindOf(proposal)} · ${description}`, proposal.reason].filter((line) => line !== "").join("\n"),
+    tooltip: [plainText(proposal.title), `${kindOf(proposal)} · ${description}`, proposal.reason].filter((line) => line !== "").join("\n"),
     iconPath: new vscode.ThemeIcon(iconOf(proposal).slice("$(".length, -1)),
     contextValue: "lerim.proposal",
     command: { command: "lerim.openReview", title: "Open Review", arguments: [{ root, id: proposal.id }] },
-    accessibilityInformation: { label: `${proposal.title}, ${kindOf(proposal)}, ${description}` },
+    accessibilityInformation: { label: `${plainText(proposal.title)}, ${kindOf(proposal)}, ${description}` },
   });
 }
 

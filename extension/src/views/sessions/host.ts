@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 import type { Context } from "../../sidecar/context";
 import * as protocol from "../../protocol";
 import { dayLabel, sessionDescription, sessionTooltip } from "../../text/sessionwording";
-import { counted } from "../../text/wording";
+import { counted, plainText } from "../../text/wording";
 import { isOutsideRepositories } from "../../editor/roots";
 import { agentIcon } from "../shared/icons";
 import { canRequest, Refresher, setSessionsState } from "../shared/refresher";
@@ -120,15 +120,15 @@ export class SessionsView implements vscode.TreeDataProvider<SessionsNode>, vsco
   }
 
   #sessionItem(session: protocol.SessionView): vscode.TreeItem {
-    const description = sessionDescription(session);
-    return treeItem(session.title, {
+    const [title, description] = [plainText(session.title), sessionDescription(session)];
+    return treeItem(title, {
       id: `session:${session.id}`,
       description,
       tooltip: sessionTooltip(session), // plain text, never markdown: the title comes from a transcript
       iconPath: agentIcon(this.context.extension.extensionUri, session.platform),
       contextValue: "lerim.session",
       command: { command: "lerim.openSession", title: "Open Session", arguments: [session.id] },
-      accessibilityInformation: { label: `${session.agent}: ${session.title}, ${description}` },
+      accessibilityInformation: { label: `${session.agent}: ${title}, ${description}` },
     });
   }
 

@@ -1,5 +1,6 @@
 // The webview of Lerim: Show Benefit of Memories: a table of the memories that agents were given, and what became of them.
 import type { BenefitFigures, BenefitView } from "../../../protocol";
+import { plainText } from "../../../text/wording";
 import { dateText } from "../../../text/sessionwording";
 import { button, h } from "../../shared/web/dom";
 import { spellOutHidden } from "../../shared/web/text";
@@ -48,7 +49,7 @@ function viewElements(view: BenefitView): HTMLElement[] {
 
 function memoryElement(handle: string, { id, title }: BenefitFigures, row: number): HTMLElement {
   if (handle === "") return h("span", { class: "gone" }, `${spellOutHidden(id)} (no longer active)`);
-  return button(spellOutHidden(title), () => vscode.postMessage({ type: "open", row }), { class: "link", title: "Open the memory" });
+  return button(spellOutHidden(plainText(title)), () => vscode.postMessage({ type: "open", row }), { class: "link", title: "Open the memory" });
 }
 
 function cells(figures: BenefitFigures): HTMLElement[] {

@@ -1,5 +1,5 @@
 import type { CandidateView, Evidence, ReferenceProblem } from "../../../protocol";
-import { confidenceHelp, kindHelp, kindOf } from "../../../text/wording";
+import { confidenceHelp, kindHelp, kindOf, withoutBold } from "../../../text/wording";
 import { proposedText } from "../../../text/memorywording";
 import { momentText } from "../../../text/sessionwording";
 import { suggestedAnswerText } from "./answers";
@@ -30,7 +30,7 @@ export function candidateDetail(candidate: CandidateView, chosen: string, action
   const article = h(
     "article",
     { class: "candidate", label: spellOutHidden(candidate.title), attributes: { "data-id": candidate.id } },
-    h("h2", { class: "candidate-title" }, ...prose(candidate.title)),
+    h("h2", { class: "candidate-title" }, ...prose(withoutBold(candidate.title))),
     propertyChips(candidate),
     ...flags,
     ...suggestionNote(candidate),
@@ -42,7 +42,7 @@ export function candidateDetail(candidate: CandidateView, chosen: string, action
       button("Reject", actions.reject, { class: "reject", disabled: !allowed.act, title: "Reject (r)" }),
       button("Undo", actions.undo, { class: "undo", disabled: allowed.undoText === "", title: allowed.undoText === "" ? "There is nothing to undo" : `Undo “${allowed.undoText}” (u)` }),
     ),
-    ...(saysTheSame(candidate.title, candidate.body) ? [] : [h("div", { class: "candidate-body", attributes: { dir: "auto" } }, ...prose(candidate.body))]),
+    ...(saysTheSame(candidate.title, candidate.body) ? [] : [h("div", { class: "candidate-body", attributes: { dir: "auto" } }, ...prose(withoutBold(candidate.body)))]),
   );
   article.append(...proposedChanges(candidate, actions.openTarget));
   const similar = similarMemories(candidate, chosen, allowed.act, { answer: actions.answer, choose: actions.choose, open: actions.openTarget });

@@ -1,6 +1,7 @@
 import type { CandidateView, NeighbourAnswer, NeighbourView } from "../../../protocol";
 import { answersFor, firstLines, isNear, neighbourMeta, rankedNeighbours, suggestionText } from "./answers";
 import { button, type Child, h } from "../../shared/web/dom";
+import { withoutBold } from "../../../text/wording";
 import { prose, literalText } from "../../shared/web/prose";
 import { spellOutHidden } from "../../shared/web/text";
 
@@ -64,7 +65,7 @@ function neighbourItem(candidate: CandidateView, memory: NeighbourView, ordinal:
       label: `${ordinal}: ${title}, ${neighbourMeta(memory)}`,
       attributes: { tabindex: "-1", "data-memory": memory.id, ...(state.chosen ? { "aria-current": "true" } : {}) },
     },
-    h("div", { class: "neighbour-head" }, h("span", { class: "neighbour-number", attributes: { "aria-hidden": "true" } }, String(state.at + 1)), h("div", { class: "neighbour-title" }, ...prose(memory.title))),
+    h("div", { class: "neighbour-head" }, h("span", { class: "neighbour-number", attributes: { "aria-hidden": "true" } }, String(state.at + 1)), h("div", { class: "neighbour-title" }, ...prose(withoutBold(memory.title)))),
     h("div", { class: "neighbour-meta" }, neighbourMeta(memory)),
     h("div", { class: "neighbour-body", attributes: { dir: "auto" } }, ...prose(firstLines(memory.body))),
     h(
@@ -92,7 +93,7 @@ export function memorySection(memory: NeighbourView | undefined, insert: (conten
     memory === undefined
       ? [h("p", {}, "This memory was archived or changed, and is not similar to the candidate any more. Cancel, or copy your text.")]
       : [
-          h("div", { class: "memory-now-title" }, ...prose(memory.title)),
+          h("div", { class: "memory-now-title" }, ...prose(withoutBold(memory.title))),
           h("div", { class: "memory-now-body", role: "group", label: "Text of the memory", attributes: { dir: "auto", tabindex: "0" } }, ...literalText(memory.body)),
           button("Insert into New Text", () => insert(memory.body), { class: "insert", title: "Insert this text into the new text at the cursor" }),
         ];

@@ -2,7 +2,7 @@
 import type { OutlineView, SessionTurn, SessionView } from "../../../protocol";
 import { durationText, momentText, sessionSeconds, tokensText, workText } from "../../../text/sessionwording";
 import { type FromTranscript, maxFindText, maxRemembered, type ToTranscript } from "../messages";
-import { counted } from "../../../text/wording";
+import { counted, plainText } from "../../../text/wording";
 import { button, h } from "../../shared/web/dom";
 import { VirtualList } from "./virtuallist";
 import { estimateTurnHeight } from "./heights";
@@ -150,7 +150,7 @@ function showSession(next: OutlineView): void {
   for (const at of [...turns.keys()]) if (next.kinds[at] !== outline?.kinds[at] || next.sizes[at] !== outline?.sizes[at]) turns.delete(at); // changed since
   outline = next;
   showNotice("");
-  title.textContent = spellOutHidden(next.session.title);
+  title.textContent = spellOutHidden(plainText(next.session.title));
   factsLine.textContent = sessionFacts(next.session);
   resumeButton.hidden = next.resume === "";
   noteLine.textContent = spellOutHidden(next.note);
