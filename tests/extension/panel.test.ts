@@ -4,6 +4,7 @@ import { diffRows } from "../../extension/src/views/review/web/difference";
 import { answersFor, acceptedText, firstLines, isNear, keepBoth, neighbourMeta, rankedNeighbours, suggestedAnswerText, suggestionText } from "../../extension/src/views/review/web/answers";
 import { isFindKey, reviewKeyAction, reviewHelpRows } from "../../extension/src/views/shared/web/keys";
 import { arrange } from "../../extension/src/views/review/web/arrangement";
+import { keptAction, lastAction } from "../../extension/src/views/review/web/results";
 import { drawnPositions, rowId, rowTops, visibleRange } from "../../extension/src/views/review/web/list";
 import { draftText } from "../../extension/src/views/review/web/lostdrafts";
 import { applyResult, applyLeftOut, applyList, addRequest, draftChoice, draftEdit, chooseNeighbour, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseReferences, parseSavedState, parseTags, selectCandidate, selectedCandidate, setListOptions, markAll, markRange, toggleMark, switchRoot, startMemoryChange, startDraft, actionToUndo, undoLabel } from "../../extension/src/views/review/web/state";
@@ -130,11 +131,27 @@ test("another root starts empty and its listing is its own, but no draft is lost
   expect(findDraft(switchRoot(other, root, "repo", false), "a")).toBeDefined();
 });
 
+const accepted = lastAction(actionResult("a", { message: "Accepted: `a`" }), "`a`", "", candidate("a", { references: ["src/app.py#run", "b.py"] }));
+
+test("what was done last is said again after another tab covered the panel, unless something else was done since", () => {
+  expect(accepted).toMatchObject({ isMemory: true, reference: "src/app.py#run" });
+  expect(accepted.text).toMatch(/^Accepted: a\./);
+  const saved = { root, lastAction: accepted };
+  const list = { root, undo: accepted.undo };
+  expect(keptAction(saved, list, true)).toBe(accepted);
+  expect(keptAction(saved, list, false), "a new window does not know the memory").toBeUndefined();
+  expect(keptAction(saved, { root, undo: { action: "later", label: "" } }, true)).toBeUndefined();
+  expect(keptAction(saved, { root, undo: null }, true)).toBeUndefined();
+  expect(keptAction(saved, { ...list, root: "file:///other" }, true)).toBeUndefined();
+  expect(keptAction(undefined, list, true)).toBeUndefined();
+});
+
 test("what was saved comes back, and anything else is nothing", () => {
   const draft = { root, id: "a", title: "t", body: "b", tags: ["x"], change: { memory: "m1", hash: "h1" } };
-  const saved = { root, selected: "a", scrollTop: 12, leftOut: true, drafts: [draft, { root, id: "b", title: "t", body: "b", tags: [], references: ["a.py"] }], foot: true, grouping: "file" };
+  const saved = { root, selected: "a", scrollTop: 12, leftOut: true, drafts: [draft, { root, id: "b", title: "t", body: "b", tags: [], references: ["a.py"] }], foot: true, grouping: "file", lastAction: accepted };
   expect(parseSavedState(structuredClone(saved))).toEqual(saved);
   expect(parseSavedState({ ...saved, selected: 3, drafts: [{ id: "a" }, draft, 7] })).toEqual({ ...saved, selected: undefined, drafts: [draft] });
+  for (const broken of ["x", { ...accepted, undo: null }]) expect(parseSavedState({ ...saved, lastAction: broken })).toEqual({ ...saved, lastAction: undefined });
   expect(parseSavedState({ ...saved, drafts: "x" })).toEqual({ ...saved, drafts: [] });
   for (const broken of [null, "x", { root: 1, scrollTop: 0 }]) expect(parseSavedState(broken)).toBeUndefined();
 });

@@ -135,6 +135,8 @@ test("the memory that an accepted candidate became opens", async () => {
   await message(panel, "actionResult");
   panel.send({ type: "openAccepted" });
   await expect.poll(() => shown.documents.map(({ uri }) => uri.path)).toEqual([path]);
+  panel.send({ type: "ready" }); // another tab covered the panel, and its page was made anew
+  expect(posted(panel, "root")).toMatchObject([{ knowsAccepted: false }, { knowsAccepted: true }]);
 });
 
 test.each([

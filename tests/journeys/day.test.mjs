@@ -102,6 +102,14 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     assert.match(text, /quote: .*Always use the private contextKey type of context\.go for context values, never string keys/);
     assert.match(text, new RegExp(contextFile.replaceAll(".", "\\.")));
     assert.equal(git(root, "status", "--porcelain", "-uall", ".lerim/memory").trim(), `?? ${path.slice(root.length + 1)}`, "the memory is for git");
+    await panel.did(/Accepted: .*contextKey/);
+    await screen.openFile("notes.txt");
+    panel = await Panel.open(screen);
+    await panel.did(/Accepted: .*contextKey/);
+    await screen.shot("accepted");
+    await panel.frame.getByRole("button", { name: "Open Memory" }).click();
+    await until("the memory's file is shown", async () => /^title: .*contextKey/m.test(await screen.editorText()));
+    panel = await Panel.open(screen);
   });
 
   await run("edit: the words are the person's, kept while the panel is hidden, saved and accepted with Ctrl+Enter", async () => {

@@ -12,6 +12,7 @@ import { syncRoot } from "../../commands/sync";
 import type { TurnOpener } from "../../commands/turns";
 import { hasEnded, progressText } from "../../text/wording";
 import { showPage } from "../shared/html";
+import { receiveMessages } from "../shared/receive";
 import { type ActionResultMessage, type FromWebview, type ToWebview, parseFromWebview } from "./messages";
 
 const viewType = "lerim.review";
@@ -111,7 +112,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   #attachPanel(panel: vscode.WebviewPanel): void {
     this.#panel = panel;
     this.#webviewReady = false;
-    panel.webview.onDidReceiveMessage((message: unknown) => this.#receive(message));
+    receiveMessages(panel, this.context.output, parseFromWebview, (message) => this.#handle(message), (error) => this.#reportFailure("command", error));
     panel.onDidChangeViewState(() => {
       if (!panel.visible) this.#webviewReady = false; // its page is gone, and sends "ready" when it is shown again
     });
@@ -132,7 +133,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     if (this.#panel === undefined || root === undefined) return;
     this.#sentCandidates.clear();
     this.#panel.title = rootFolders().length > 1 ? `Lerim Review: ${root.name}` : "Lerim Review";
-    this.#post({ type: "root", root: root.uri, name: root.name, restricted: !vscode.workspace.isTrusted });
+    this.#post({ type: "root", root: root.uri, name: root.name, restricted: !vscode.workspace.isTrusted, knowsAccepted: this.#acceptedPath !== undefined });
     this.#sendSelection();
     this.#requestList();
   }
@@ -168,17 +169,9 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     if (this.#root?.uri === root) this.#post({ type: "leftOut", root, items, total });
   }
 
-  #receive(value: unknown): void {
-    const message = parseFromWebview(value);
-    const root = this.#root;
-    if (message === undefined || root === undefined) {
-      this.context.output.warn("The review panel sent a message that was not understood.");
-      return;
-    }
-    this.#handle(message, root.uri).catch((error: unknown) => this.#reportFailure("command", error));
-  }
-
-  async #handle(message: FromWebview, root: string): Promise<void> {
+  async #handle(message: FromWebview): Promise<void> {
+    const root = this.#root?.uri;
+    if (root === undefined) return;
     switch (message.type) {
       case "ready":
         this.#webviewReady = true;

@@ -68,7 +68,8 @@ export type ToWebview =
   | ActionResultMessage
   /** The left-out items, as many as requested. */
   | { readonly type: "leftOut"; readonly root: string; readonly items: readonly LeftOutView[]; readonly total: number }
-  | { readonly type: "root"; readonly root: string; readonly name: string; readonly restricted: boolean }
+  /** The root to show; `knowsAccepted`: whether "openAccepted" has a memory to open. */
+  | { readonly type: "root"; readonly root: string; readonly name: string; readonly restricted: boolean; readonly knowsAccepted: boolean }
   /** What is wrong with the references of a candidate. */
   | { readonly type: "references"; readonly id: string; readonly problems: readonly ReferenceProblem[] }
   /** Gives the keyboard to the panel again, after a dialog of the editor. */

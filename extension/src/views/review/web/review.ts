@@ -9,7 +9,7 @@ import { rememberFocus, restoreFocus } from "./focus";
 import { footSection, leftOutSection, leftOutPageSize } from "./foot";
 import { editForm, showMemory } from "./form";
 import { LostDraftArea } from "./lostdrafts";
-import { acceptedPlaces, candidatesLeft, noticeParts, resultText, undoButton } from "./results";
+import { lastAction, LastActionLine, noticeParts } from "./results";
 import { helpDialog } from "../../shared/web/help";
 import { isFindKey, movementStep, reviewKeyAction, reviewHelpRows, type ReviewKeyAction } from "../../shared/web/keys";
 import { buildPage } from "./page";
@@ -43,8 +43,9 @@ const list = new CandidateList(choose);
 const confirmation = confirmDialog(focusList);
 const tools = new ListTools({ setOptions: (options) => update(setListOptions(model, options)), decide: decideOnMany, focusList });
 const help = helpDialog(reviewHelpRows);
+const lastActionLine = new LastActionLine({ openMemory: () => vscode.postMessage({ type: "openAccepted" }), open: (reference) => vscode.postMessage({ type: "openReference", reference }), undo: () => perform("undo") });
 const lostDraftArea = new LostDraftArea({ copy: (text) => vscode.postMessage({ type: "copy", text }), discard: (draft) => update(removeDraft(model, draft)), announce, focusList });
-const { heading, count, syncText, restricted, detail, foot, liveRegion, lastActionText, notice, listColumn, columns } = buildPage(list.element, tools, lostDraftArea.element, [help.element, confirmation.element], () => help.open());
+const { heading, count, syncText, restricted, detail, foot, liveRegion, notice, listColumn, columns } = buildPage(list.element, tools, lastActionLine.element, lostDraftArea.element, [help.element, confirmation.element], () => help.open());
 
 window.addEventListener("message", (event: MessageEvent<ToWebview>) => handleMessage(event.data));
 window.addEventListener("focus", () => {
@@ -79,6 +80,7 @@ function handleMessage(message: ToWebview): void {
   switch (message.type) {
     case "root":
       drawnDetailKey = "";
+      lastActionLine.enter(message);
       requestLeftOut();
       return update(switchRoot(model.root === "" ? { ...model, root: saved?.root ?? "" } : model, message.root, message.name, message.restricted));
     case "list": {
@@ -86,9 +88,10 @@ function handleMessage(message: ToWebview): void {
       const previousCount = pendingIds(model).length;
       if (listFailed) showNotice("");
       update(applyList(model, message));
-      if (pendingIds(model).length !== previousCount) lastActionText.querySelector(".left")?.remove();
+      if (pendingIds(model).length !== previousCount) lastActionLine.hideLeft();
       if (isFirstList) {
         list.element.scrollTop = scrollTop;
+        lastActionLine.restore(saved, message);
         if (document.hasFocus() && document.activeElement === document.body) focusList();
       } else if (pendingIds(model).length > previousCount) {
         announce(`${counted(pendingIds(model).length, "candidate")}.`);
@@ -124,14 +127,14 @@ function showResult(message: ToWebview & { type: "actionResult" }): void {
   if (!message.ok) return showNotice(message.message, message.diff);
   showNotice("");
   list.reveal();
-  const places = { openMemory: () => vscode.postMessage({ type: "openAccepted" }), open: (reference: string) => vscode.postMessage({ type: "openReference", reference }) };
-  lastActionText.replaceChildren(resultText(message, title, successText, decided), ...candidatesLeft(message, pendingIds(model).length), ...acceptedPlaces(message, decided, places), ...undoButton(message, () => perform("undo")));
+  lastActionLine.show(lastAction(message, title, successText, decided), ["accept", "reject"].includes(message.action) ? pendingIds(model).length : undefined);
+  saveState();
 }
 
 /** Shows an error, with a diff of what changed meanwhile, until the next result. */
 function showNotice(text: string, diff = ""): void {
   listFailed = false;
-  lastActionText.textContent = "";
+  lastActionLine.show(undefined);
   notice.replaceChildren(...noticeParts(text, diff));
 }
 
@@ -145,7 +148,7 @@ function update(next: Model): void {
 }
 
 function saveState(): void {
-  vscode.setState({ root: model.root === "" ? (saved?.root ?? "") : model.root, selected: model.selected, scrollTop, drafts: model.drafts, foot: isFootOpen, leftOut: isLeftOutOpen, grouping: model.options.grouping });
+  vscode.setState({ root: model.root === "" ? (saved?.root ?? "") : model.root, selected: model.selected, scrollTop, drafts: model.drafts, foot: isFootOpen, leftOut: isLeftOutOpen, grouping: model.options.grouping, lastAction: lastActionLine.action });
 }
 
 function draw(): void {
@@ -172,7 +175,7 @@ function drawFoot(): void {
   if (inputs.every((value, at) => value === drawnFootInputs[at])) return;
   drawnFootInputs = inputs;
   const restoreFootFocus = rememberFocus(foot, focusList);
-  const leftOut = leftOutSection(model, isLeftOutOpen, { onToggle: toggleLeftOut, propose, showMore: showMoreLeftOut });
+  const leftOut = leftOutSection(model, isLeftOutOpen, { onToggle: toggleLeftOut, propose, showMore: () => requestLeftOut(leftOutPageSize) });
   const section = footSection(model, isFootOpen, (open) => {
     isFootOpen = open;
     saveState();
@@ -188,12 +191,8 @@ function toggleLeftOut(open: boolean): void {
   saveState();
 }
 
-function showMoreLeftOut(): void {
-  leftOutLimit = Math.min(leftOutLimit + leftOutPageSize, maxLeftOut);
-  requestLeftOut();
-}
-
-function requestLeftOut(): void {
+function requestLeftOut(more = 0): void {
+  leftOutLimit = Math.min(leftOutLimit + more, maxLeftOut);
   vscode.postMessage({ type: "leftOut", most: isLeftOutOpen ? leftOutLimit : 0 });
 }
 

@@ -4,6 +4,7 @@ import { kindOf, memoryKinds } from "../../../text/wording";
 import type { ActionResultMessage, ListMessage } from "../messages";
 import { type Choice, rankedNeighbours } from "./answers";
 import { type Arrangement, arrange, type Grouping, groupings, type ListOptions } from "./arrangement";
+import { type LastAction, parseLastAction } from "./results";
 import { spellOutHidden } from "../../shared/web/text";
 
 export interface Model {
@@ -62,6 +63,8 @@ export interface SavedState {
   /** Whether the section of left-out items is open. */
   readonly leftOut: boolean;
   readonly grouping: Grouping;
+  /** What was done last here, as far as it can be undone. */
+  readonly lastAction: LastAction | undefined;
 }
 
 export const initialModel: Model = {
@@ -339,10 +342,10 @@ export function parseReferences(text: string): string[] {
 /** Parses the result of `getState`; undefined if it is not a saved state. */
 export function parseSavedState(value: unknown): SavedState | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  const { root, selected, scrollTop, drafts, foot, leftOut, grouping } = value as Record<string, unknown>;
+  const { root, selected, scrollTop, drafts, foot, leftOut, grouping, lastAction } = value as Record<string, unknown>;
   if (typeof root !== "string" || typeof scrollTop !== "number") return undefined;
   const validDrafts = Array.isArray(drafts) ? drafts.map(parseDraft).filter((draft) => draft !== undefined) : [];
-  return { root, selected: typeof selected === "string" ? selected : undefined, scrollTop, drafts: validDrafts, foot: foot === true, leftOut: leftOut === true, grouping: groupings.find((known) => known === grouping) ?? "none" };
+  return { root, selected: typeof selected === "string" ? selected : undefined, scrollTop, drafts: validDrafts, foot: foot === true, leftOut: leftOut === true, grouping: groupings.find((known) => known === grouping) ?? "none", lastAction: parseLastAction(lastAction) };
 }
 
 function parseDraft(value: unknown): Draft | undefined {

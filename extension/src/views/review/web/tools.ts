@@ -80,6 +80,7 @@ export class ListTools {
     const blocked = model.restricted || model.pendingRequests.has("");
     for (const [element, action] of [[this.#accept, "accept"], [this.#reject, "reject"]] as const) {
       element.textContent = bulkText(action, model);
+      element.classList.toggle("link", model.marked.size === 0); // what decides on all is no button to hit by chance
       element.disabled = blocked || candidateOrder(model).length === 0;
     }
     const isHidden = candidateOrder(model).length === 0 && pendingIds(model).length > 0;
