@@ -16,6 +16,7 @@ from lerim.extraction.candidate import Candidate, DroppedSignal, DropReason, dro
 from lerim.extraction.confidence import candidate_confidence, count_weaknesses
 from lerim.extraction.facts import (
     MAX_TITLE_CHARS,
+    TOOL_NAMES,
     full_sentence,
     make_title,
     squeeze_spaces,
@@ -44,6 +45,7 @@ _INSTEAD_OF = compile_later(
     re.IGNORECASE,
 )
 """Matches the name that a person rejects in favor of another."""
+_INNER_CAPITAL = compile_later(r"[a-z][A-Z]")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -191,9 +193,11 @@ def _normalize_text(text: str) -> str:
 
 
 def _make_tags(draft: Draft) -> tuple[str, ...]:
-    """Returns up to four plain words in lower case: the names that the title mentions."""
+    """Returns up to four plain words in lower case: the names that the title mentions. A name written `likeThis` is
+    one of the code, not a subject, unless it is a tool's."""
     title = f" {draft.title.lower()} ".replace(",", " ").replace("`", " ")
-    words = (name.strip("`").lower() for name in draft.artifacts)
+    names = (name.strip("`") for name in draft.artifacts)
+    words = [name.lower() for name in names if name.lower() in TOOL_NAMES or not _INNER_CAPITAL.search(name)]
     plain = [word for word in words if word.replace("-", "").isalnum() and 1 < len(word) <= 24 and f" {word} " in title]
     return tuple(dict.fromkeys(plain))[:4]
 

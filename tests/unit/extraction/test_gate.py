@@ -47,6 +47,12 @@ def quoted(text: str, who: Speaker = "user", turn: str = "t") -> tuple[Quote, ..
     return (Quote(text, turn, who),)
 
 
+def test_a_name_in_the_code_is_no_tag_and_the_name_of_a_tool_is_one_in_lower_case() -> None:
+    title = "Call parseConfig of CartService with pnpm and TypeScript, never with the API of SQLite"
+    names = ("`parseConfig`", "CartService", "pnpm", "TypeScript", "API", "SQLite")
+    assert passed(title=title, artifacts=names).tags == ("pnpm", "typescript", "api", "sqlite")
+
+
 def test_what_has_everything_passes_and_each_fault_has_its_reason() -> None:
     assert passed().source == "claude:s#t"
     assert passed(basis="ranked", chance=0.61, title="This is what we want").confidence == 0.61

@@ -2,6 +2,7 @@ import pytest
 from msgspec.structs import replace
 
 from lerim.extraction.candidate import DroppedSignal
+from lerim.memory import without_quotes
 from lerim.sessions.model import QuestionAnswer, ToolCall
 from scripted import ROOT, agent, candidates, denied, edited, outcome, planned, ran, reasons, titles, you
 
@@ -125,6 +126,8 @@ def test_a_fixed_source_file_is_told_in_the_past_with_its_cause() -> None:
     )
     assert found.title == "`pytest -q` failed with TypeError because of `src/days.py`"
     assert found.body.endswith("Said of the cause then: “The issue is that `parse_day` returns naive datetimes.”")
+    told = "`pytest -q` failed. The same command passed after `src/days.py` was changed."
+    assert without_quotes(found.body) == told, "both are quotes, which may have to stay on this machine"
 
 
 @pytest.mark.parametrize(

@@ -200,6 +200,26 @@ def test_what_a_memory_replies_to_is_in_no_file_if_quotes_stay_here(place: Revie
     assert not any("uploader" in text for text in files(place).values())
 
 
+def test_the_error_and_the_cause_that_a_memory_tells_of_are_in_no_file_if_quotes_stay_here(
+    place: ReviewPaths, make: Make
+) -> None:
+    passed = "The same command passed after `a.py` was changed."
+    bodies = (
+        f"`pytest` failed 2 times with “TypeError: no “a” and 3.”. {passed} "
+        "Said of the cause then: “The issue is that `parse` returns “a”.”",
+        "`npm ci` failed with “TypeError: no lock” after `lock` was written into `a.json`. It passed without it.",
+        "`pytest` met “TypeError: never again” in more than one session, and each of them spent time on it.",
+    )
+    for number, body in enumerate(bodies):
+        proposal = proposed(place, make(f"What failed with part {number}", body, f"t{number}"))
+        queue.accept_candidate(place, proposal.id, quotes="local")
+    told = "\n".join(files(place).values())
+    assert "TypeError" not in told and "The issue" not in told
+    assert f"`pytest` failed 2 times. {passed}\n" in told
+    assert "`npm ci` failed after `lock` was written into `a.json`. It passed without it." in told
+    assert "`pytest` met the same error in more than one session, and each of them" in told
+
+
 def test_a_reference_that_moved_is_moved_in_the_sentence_lerim_wrote_of_it(place: ReviewPaths, make: Make) -> None:
     said = "It concerns `src/app.py` and `run.sh`."
     body = f"Start with `run.sh`. {said}\n\nSee `run.sh`."

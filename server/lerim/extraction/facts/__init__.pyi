@@ -2,6 +2,7 @@ from . import commands as commands
 from . import output_lines as output_lines
 from . import wording as wording
 from .artifacts import TEST_PATH as TEST_PATH
+from .artifacts import TOOL_NAMES as TOOL_NAMES
 from .artifacts import find_artifacts as find_artifacts
 from .artifacts import find_paths as find_paths
 from .commands import Command as Command

@@ -122,6 +122,23 @@ def without_replied_to(text: str) -> str:
     return _REPLIED_TO.sub("", text) if IN_REPLY_TO in text else text
 
 
+_TOLD_QUOTES = (
+    (re.compile(r"(` failed(?: \d+ times)?) with “[^\n]{1,600}?”(?=\.(?:\s|$)| after `)"), r"\1"),
+    (re.compile(r"\s*Said of the cause then: “[^\n]{1,600}?”(?=\s|$)"), ""),
+    (re.compile(r"(` met) “[^\n]{1,600}?”(?= in more than one session)"), r"\1 the same error"),
+)
+"""What a body tells of the error and the cause of a failed command (`extraction/signals/`, `extraction/friction.py`),
+and what it tells without them."""
+
+
+def without_quotes(text: str) -> str:
+    """Returns the body without the quotes that it repeats besides the claim: the words that its sentence refers back
+    to, and the error and cause of a failed command."""
+    for pattern, rest in _TOLD_QUOTES:
+        text = pattern.sub(rest, text)
+    return without_replied_to(text)
+
+
 def strip_boilerplate(text: str) -> str:
     """Returns the body without the sentences Lerim added."""
     return _BOILERPLATE.sub("", text)

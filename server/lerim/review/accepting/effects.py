@@ -30,7 +30,7 @@ from lerim.memory import (
     render_record,
     status_of,
     strip_quotes,
-    without_replied_to,
+    without_quotes,
 )
 from lerim.review.candidates import (
     Proposal,
@@ -143,10 +143,10 @@ def _addition_effects(store: Store, proposal: Proposal, ended: Sequence[StoredMe
 
 
 def record_file_text(store: Store, memory: MemoryRecord) -> str:
-    """Return the text of a new memory's file: without its quotes and the words that it replies to if the person keeps
+    """Return the text of a new memory's file: without its quotes, also those that its body tells, if the person keeps
     quotes on this machine."""
     if store.quotes.read_choice() == "local":
-        memory = replace(memory, evidence=strip_quotes(memory.evidence), body=without_replied_to(memory.body))
+        memory = replace(memory, evidence=strip_quotes(memory.evidence), body=without_quotes(memory.body))
     return render_record(memory)
 
 

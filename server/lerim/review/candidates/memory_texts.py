@@ -21,7 +21,7 @@ from lerim.memory import (
     split_header,
     strip_quotes,
     update_file_sentence,
-    without_replied_to,
+    without_quotes,
 )
 from lerim.redaction import redact_secrets
 
@@ -64,7 +64,7 @@ def updated_text(
         "evidence": evidence_entries(_merged_evidence(new.evidence, old, store.quotes)),
         **_ended_links(old, ended),
     }
-    body = without_replied_to(new.body) if store.quotes.read_choice() == "local" else new.body
+    body = without_quotes(new.body) if store.quotes.read_choice() == "local" else new.body
     if not overwrite_body:
         body = merge_bodies(f"{old.title}\n\n{old.body}", new.title, body, written_by_lerim)
     return record.update_record_text(before, {key: value for key, value in changes.items() if value}, body, str(path))
