@@ -10,7 +10,8 @@ export async function askQuestions(run, person, model) {
   await run("without a model, ask shows the passages, and what is cited opens", async () => {
     await screen.command("Lerim: Ask a Question");
     const frame = await screen.frame("#ask .question");
-    await frame.locator(".question").fill("Where is the cache kept, in Redis or in SQLite?");
+    await until("the field has the focus", () => frame.locator(".question").evaluate((field) => document.hasFocus() && field === document.activeElement));
+    await screen.page.keyboard.type("Where is the cache kept, in Redis or in SQLite?");
     await screen.page.keyboard.press("Enter");
     await until("the passages are shown", async () => (await frame.locator(".passage").count()) > 0);
     assert.match(await frame.locator(".sources h3").innerText(), /What your memories and sessions say/);

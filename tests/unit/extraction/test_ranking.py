@@ -139,6 +139,13 @@ def test_a_sentence_that_points_and_names_nothing_brings_the_one_before_it(said:
     assert ("In reply to" not in one.body) is alone
 
 
+def test_a_sentence_that_names_nothing_is_not_brought() -> None:
+    found = candidates(you("go"), agent("I see the problem."), you("Never change that by hand."), agent("Ok."))
+    [one] = [item for item in found if item.title.startswith("Never change")]
+    assert "In reply to" not in one.body
+    assert [quote.quote for quote in one.evidence] == ["Never change that by hand."]
+
+
 def test_what_points_back_at_the_agents_words_quotes_them_as_the_agents() -> None:
     told = "I moved the retry limit of the upload queue into the settings."
     found = candidates(you("go"), agent(told), you("That must never be changed by hand."), agent("Ok."))

@@ -65,6 +65,16 @@ def test_a_body_that_only_says_what_the_quote_below_it_says_is_left_out() -> Non
     assert "In reply to: “Shall I use pip?”" in said
 
 
+def test_the_quote_shown_is_the_persons_else_the_one_that_says_what_the_title_says() -> None:
+    error, cause, passed = (
+        Evidence(quote, "0123456789ab", who)
+        for quote, who in (("E 1 failed", "tool"), ("pip has no wheels, so use uv", "assistant"), ("9 passed", "tool"))
+    )
+    mine = Evidence("yes", "0123456789ab", "user")
+    assert "“pip has no wheels, so use uv”" in plain(text(shown(evidence=(error, cause, passed))))
+    assert "“yes”" in plain(text(shown(evidence=(error, cause, mine))))
+
+
 def test_a_secret_in_a_memory_is_not_shown() -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     quote = Evidence(f"use {secret}", "0123456789ab", "user")

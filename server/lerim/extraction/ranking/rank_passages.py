@@ -56,6 +56,7 @@ from lerim.extraction.signals import (
 from lerim.memory import IN_REPLY_TO, LearningKind, Primitive, Speaker
 from lerim.patterns import compile_later
 from lerim.sessions import Turn
+from lerim.words import STOP_WORDS
 
 BELOW_CUT_MARGIN = 1.0
 """How far below `further` a score may be for its passage to be kept in case the cut moves."""
@@ -71,6 +72,14 @@ _UNRESOLVED = compile_later(r"\W{0,4}(?:this|that|these|those|it|its|they|them|h
 _PRONOUN = compile_later(r"\b(?:this|that|these|those|it|they|them|there|one|ones)\b(?![-'])", re.IGNORECASE)
 _NAME_FORM = compile_later(r"`|[\w-]/[\w.-]|\w\.\w|\w_\w|[a-z][A-Z]|\b[A-Z]{2,}\b|(?:^|\s)--?[a-z]")
 """Code, a path, an identifier or a flag. With one of these most sentences say what they are about."""
+_EMPTY_WORD_LIST = """
+    agreed ahead bug cause change changed changes check clear clearly continue done error everything exactly first fix
+    fixed found go good got great issue issues know let look looking looks make makes next noted now okay perfect
+    problem problems proceed question ready really reason right see seen sense set sorry start sure thank thanks think
+    understand understood wait want work working works
+"""
+_EMPTY_WORDS = STOP_WORDS.union(_EMPTY_WORD_LIST.split())
+"""The words of a sentence that names no subject."""
 _MARKUP = compile_later(
     r"(?P<code>`[^`]{1,400}`)|(?<![A-Za-z0-9)\]])\*\*(?=\S)(?P<strong>[^*]{1,600}?)(?<=\S)\*\*(?![A-Za-z0-9(\[])"
     r"|(?<!\w)__(?=\S)(?P<several>[^_\s]{1,40}\s[^_]{1,400}?)(?<=\S)__(?!\w)"
@@ -129,7 +138,7 @@ def rank_drafts(scene: Scene, number: int, adjustment: PersonalAdjustment = NO_A
         if unresolved:
             score = min(score, learned.further - BELOW_CUT_MARGIN / 2)
             personal = min(personal, score)
-        draft = _make_draft(one, scene, personal, context)
+        draft = _make_draft(one, scene, personal, context if context and _names_something(context.text) else None)
         if draft is None:
             continue
         # Without features the adjustment does not apply, so an unresolved passage stays below the cut.
@@ -224,6 +233,12 @@ def _needs_context(text: str) -> bool:
     """Returns whether a sentence needs what was said before it: it begins by referring back, or contains a pronoun and
     no name."""
     return bool(_REFERS_BACK.match(text)) or bool(_PRONOUN.search(text) and not _NAME_FORM.search(text))
+
+
+def _names_something(text: str) -> bool:
+    """Returns whether a sentence helps to understand the one after it, as "I see the problem." does not."""
+    words = set(re.findall(r"[^\W\d_]{2,40}", text.lower()))
+    return bool(_NAME_FORM.search(text)) or not words <= _EMPTY_WORDS
 
 
 def _find_context(passage: TurnPassage, scene: Scene) -> Quote | None:

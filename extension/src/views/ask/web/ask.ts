@@ -68,6 +68,7 @@ window.addEventListener("focus", () => {
 window.addEventListener("message", ({ data: message }: MessageEvent<ToAsk>) => {
   if (message.type === "state") {
     ({ state, restricted } = message);
+    if (document.hasFocus() && document.activeElement === document.body) questionField.focus(); // the editor may have given the page the focus before it listened
     if (state.question !== asked && state.question !== "") setQuestion(state.question); // the person asked it elsewhere
     draw();
   } else if (message.question === state.question) {

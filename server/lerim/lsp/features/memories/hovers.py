@@ -6,6 +6,7 @@ The text is short, and its only active parts are our own links, whose arguments 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -32,7 +33,7 @@ from lerim.memory import (
 )
 
 if TYPE_CHECKING:
-    from lerim.memory import Drift
+    from lerim.memory import Drift, Evidence
 
 MAX_TITLE = 160
 MAX_BODY = 280
@@ -48,6 +49,7 @@ ACTION_COMMANDS = (
     ("Archive", ARCHIVE_MEMORY),
 )
 """Links offered for every memory of a folder that the person trusts."""
+_WORD = re.compile(r"\w{3,}")
 AGE_UNITS = (("year", 365), ("month", 30), ("week", 7), ("day", 1))
 
 
@@ -103,7 +105,7 @@ def _render_memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
     if shown.drift is not None and (drift_note := describe_drift(shown.drift)):
         parts.append(f"**{drift_note}**" if shown.drift.state in DRIFT_LABELS else f"*{drift_note}*")
     text = _find_more_than_title(record)
-    evidence = next((evidence for evidence in record.evidence if evidence.quote.strip()), None)
+    evidence = _choose_quote(record)
     if evidence is not None:
         text = _leave_out_quoted(text, evidence.quote)
     body = shorten_text("\n".join(text.split("\n")[:MAX_BODY_LINES]), MAX_BODY)
@@ -114,6 +116,18 @@ def _render_memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
         parts.append(f"> “{said}”  \n> ({MEMORY_SPEAKER_NAMES[evidence.who]})")
     parts.append(" · ".join(_links(shown, trusted=trusted)))
     return "\n\n".join(parts)
+
+
+def _choose_quote(record: MemoryRecord) -> Evidence | None:
+    """Returns the quote that says most: the person's before all others, then the one that shares most words with the
+    title, then the longest; None if there is none."""
+    title = set(_WORD.findall(record.title.casefold()))
+
+    def merit(one: Evidence) -> tuple[bool, int, int]:
+        shared = title.intersection(_WORD.findall(one.quote.casefold()))
+        return one.who == "user", len(shared), len(one.quote)
+
+    return max((one for one in record.evidence if one.quote.strip()), key=merit, default=None)
 
 
 def _find_more_than_title(record: MemoryRecord) -> str:
