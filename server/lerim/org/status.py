@@ -9,13 +9,16 @@ from lerim.org.team import ReviewerView, SharedMemories, count_by_reviewer, coun
 
 MAX_FAILURES = 20
 RATE_MINUTES = 10
+WORKER_MINUTES = 60
+"""How long a worker is listed that ends no session any more."""
 TOLD_STATES = ["quarantined", "failed", "gone", "changed"]
 """The states of sessions that are listed with what happened to them, in this order."""
 ENDED_WITHOUT_RESULT = ("failed", "quarantined", "gone", "changed", "cancelled")
 
 
 class WorkerView(msgspec.Struct, frozen=True):
-    """One worker: what it has finished, its share in the last minutes, and the session it reads now ("" for none)."""
+    """One worker that is or was lately at work: what it has finished, its share in the last minutes, and the session it
+    reads now ("" for none)."""
 
     name: str
     done: int
@@ -84,7 +87,9 @@ def load_status(database: TeamDatabase) -> OrgStatus:
             "SELECT worker, count(*) FILTER (WHERE ended_at IS NOT NULL),"
             f" count(*) FILTER (WHERE ended_at > now() - interval '{RATE_MINUTES} minutes')::float8 / {RATE_MINUTES},"
             " coalesce(max(session) FILTER (WHERE state = 'running'), '')"
-            " FROM extractions WHERE team = %s AND worker <> '' GROUP BY worker ORDER BY worker",
+            " FROM extractions WHERE team = %s AND worker <> '' GROUP BY worker"
+            f" HAVING bool_or(state = 'running') OR max(ended_at) > now() - interval '{WORKER_MINUTES} minutes'"
+            " ORDER BY worker",
             team,
         ).fetchall()
         failures = run(

@@ -35,6 +35,8 @@ def test_sessions_are_sent_once_worked_through_and_reconciled(organisation: Orga
     status = organisation.status()
     assert status["states"] == {"done": 4} and status["failures"] == []
     assert sum(one["done"] for one in status["workers"]) == 4
+    organisation.rows("UPDATE extractions SET ended_at = ended_at - interval '2 hours' RETURNING key")
+    assert organisation.status()["workers"] == [], "workers that ended long ago are not listed"
     found = organisation.candidates()
     proposed = desk.sync()
     assert {title for _, title, _, outcome in found if outcome == "proposed"} == {

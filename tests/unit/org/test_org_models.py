@@ -100,6 +100,27 @@ def test_a_session_is_sent_only_to_the_model_it_was_queued_for_as_long_as_that_i
         assert len(server.asked) == 1
 
 
+def test_an_outage_of_the_service_is_no_try_of_a_session_but_failing_while_others_are_answered_is(
+    organisation: Organisation, database: TeamDatabase
+) -> None:
+    for name in ("s1", "s2"):
+        story(organisation.desk, name)
+    with model(organisation.desk, *[fails(503)] * 4, finds(CENTS), fails(503)):
+        organisation.send()
+        rows = organisation.rows("SELECT key, project, session, place_hash, content_hash, model FROM extractions")
+        one, other = (Extraction(*row) for row in rows)
+        extractor = LocalExtractor(database, os.environ)
+
+        def extract(extraction: Extraction) -> tuple[str, bool]:
+            result = extractor.extract(extraction)
+            organisation.rows("UPDATE rates SET paused_until = now() RETURNING team")
+            return result.state, result.is_try
+
+        assert [extract(one) for _ in range(4)] == [("waiting", False)] * 4
+        assert extract(other) == ("done", False)
+        assert extract(one) == ("waiting", True)
+
+
 def test_all_workers_together_keep_to_one_rate_and_one_budget(
     organisation: Organisation, database: TeamDatabase
 ) -> None:

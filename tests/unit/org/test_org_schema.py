@@ -86,6 +86,9 @@ def test_what_cannot_be_set_up_is_told(server: PostgresServer) -> None:
     assert told_of_text["message"] == "The database takes no text that is not valid Unicode."
     for option in ("--per-day", "--calls-per-minute"):
         assert "must be" in answer("org", "limits", option, "1e30", "--database", url, code=2)["error"]["message"]
+    for amount in ("1e-13", "0.009"):
+        told_of_amount = answer("org", "limits", "--per-day", amount, "--database", url, code=2)["error"]["message"]
+        assert "The smallest limit is 0.01; 0 is no limit." in told_of_amount
     older = server.make_database()
     with connect(older, "admin") as admin:
         admin.execute("ALTER TABLE candidates DROP COLUMN owners")

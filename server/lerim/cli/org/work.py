@@ -81,6 +81,8 @@ def limits_command(
     as_json: JsonOption = False,
 ) -> None:
     """Set or show the limits that all workers of the team share. Work beyond a limit is scheduled for later."""
+    if per_day is not None and not (per_day == 0 or per_day >= 0.01):  # the database would round the smallest to 0
+        raise typer.BadParameter("The smallest limit is 0.01; 0 is no limit.", param_hint="--per-day")
     chosen = choose_database(database, team)
     from lerim.org import set_limits
 

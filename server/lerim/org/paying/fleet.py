@@ -20,6 +20,15 @@ from lerim.models import Model, Reservation, Usage, too_dear_error, unpriced_err
 from lerim.org.database import TeamDatabase, keep_trying
 
 _RESERVE = "SELECT call, refused, free_at, dollars_per_day FROM reserve_call(%s, %s, %s, %s)"
+_ANSWERED_OTHERS = """
+WITH recent AS (
+    SELECT id, key, output_tokens > 0 AS is_answered FROM calls
+    WHERE team = %(team)s AND model = %(model)s AND day >= current_date - 1),
+last_own AS (SELECT id, is_answered FROM recent WHERE key = %(key)s ORDER BY id DESC LIMIT 2)
+SELECT count(*) = 2 AND NOT bool_or(is_answered) AND EXISTS (
+    SELECT 1 FROM recent WHERE key <> %(key)s AND is_answered AND id > (SELECT min(id) FROM last_own))
+FROM last_own
+"""
 MOST_PAUSE_SECONDS = 86_400.0
 _BUSY = {
     "spent": "Today's budget of ${per_day:.2f} is spent or reserved; the work continues tomorrow.",
@@ -29,10 +38,10 @@ _BUSY = {
 
 
 class FleetBusyError(OrgError):
-    """No call may be made before `at`, a time of the database."""
+    """No call may be made before `at`, a time of the database. `is_try`: the session may be the reason."""
 
-    def __init__(self, at: datetime, message: str, *, is_fault: bool = False) -> None:
-        self.at, self.is_fault = at, is_fault
+    def __init__(self, at: datetime, message: str, *, is_try: bool = False) -> None:
+        self.at, self.is_try = at, is_try
         super().__init__(message)
 
 
@@ -77,6 +86,14 @@ class FleetBudget:
         statement = "UPDATE calls SET settled = true, dollars = %s, input_tokens = %s, output_tokens = %s WHERE id = %s"
         with suppress(OrgError):
             keep_trying(lambda: self.database.execute(statement, values))
+
+    def may_be_reason(self, model: str) -> bool:
+        """Return whether this extraction may be why the service failed: between its last two calls, both without an
+        answer, the service answered others. In an outage it answers nobody. Raises OrgError."""
+        values = {"team": self.database.team, "model": model, "key": self.key}
+        with self.database.open() as connection:
+            row = connection.execute(_ANSWERED_OTHERS.encode(), values).fetchone()
+        return row is not None and row[0]
 
     def pause(self, model: str, seconds: float) -> datetime:
         """Let no worker of the team call the model for so long, but at most a day: a service may ask for anything.

@@ -56,7 +56,7 @@ class LocalExtractor:
         except TranscriptError as error:
             return ExtractionResult("failed", problem=error.safe_message)
         except FleetBusyError as error:
-            return ExtractionResult("waiting", problem=error.message, again_at=error.at, is_try=error.is_fault)
+            return ExtractionResult("waiting", problem=error.message, again_at=error.at, is_try=error.is_try)
         except (ModelKeyError, ModelGoneError, SpendingError) as error:  # every session waits for a person
             return ExtractionResult("waiting", problem=error.safe_message, again_in=WAIT_FOR_PERSON_SECONDS)
         except OrgError as error:
