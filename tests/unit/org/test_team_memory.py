@@ -92,6 +92,10 @@ def test_sharing_again_changes_nothing_and_takes_out_what_is_gone(organisation: 
     assert organisation.rows("SELECT * FROM memories ORDER BY id") == before
     assert "1 memory of " in run("org", "share", "--repo", str(desk.repo)).stdout
     assert organisation.rows("SELECT id, approved_by FROM memories") == [("20260801-c", "Ana")]
+    git(desk.repo, "checkout", "-q", "HEAD~1")
+    late = run("org", "share", "--repo", str(desk.repo))
+    assert late.exit_code == 1 and "has the memories of a later commit" in late.stderr
+    assert organisation.rows("SELECT id, approved_by FROM memories") == [("20260801-c", "Ana")]
 
 
 def test_a_clone_without_its_history_shares_nothing_rather_than_guess(organisation: Organisation, git: Git) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 import msgspec
+import psycopg
 
 from lerim.errors import LerimError, OrgError, Problem
 from lerim.memory import (
@@ -65,7 +66,8 @@ def share_memories(
     """Make the team's store hold exactly the project's active memories, as its checked out commit has them, each with
     who approved it: the author of the commit that added its file.
 
-    Doing it again changes nothing; two at once take turns, and it is done whole or not at all. Then the meaning of new
+    Doing it again changes nothing; two at once take turns, and it is done whole or not at all. An older commit than the
+    one that was shared last, as far as git knows, is refused. Then the meaning of new
     ones is read, if the database and this machine can; `report` is called meanwhile. Raises OrgError.
     """
     commit = read_head_commit(project.root, project.common_dir)
@@ -84,6 +86,7 @@ def share_memories(
         connection.execute(
             "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"memories {database.team} {name}",)
         )
+        _require_no_later(connection, database.team, project, commit, environ)
         removed = connection.execute(
             "DELETE FROM memories WHERE team = %s AND project = %s AND id <> ALL(%s)",
             (database.team, name, [one.record.id for one in memories]),
@@ -96,6 +99,19 @@ def share_memories(
     assign_reviewers(database, project)
     meaning = store_vectors(database, name, report)
     return ShareResult(name, commit, len(rows), removed, meaning.by_meaning, meaning.note, problems)
+
+
+def _require_no_later(
+    connection: psycopg.Connection, team: str, project: Project, commit: str, environ: Mapping[str, str]
+) -> None:
+    """Raise OrgError if the store has a commit that follows this one: a job of CI that ran late, or once more, would
+    bring back what was changed since."""
+    statement = "SELECT DISTINCT commit FROM memories WHERE team = %s AND project = %s AND commit <> %s"
+    git = open_git(project.root, environ)
+    for (shared,) in connection.execute(statement, (team, name_project(project), commit)).fetchall():
+        if git is not None and git.find_fork_point(shared) == commit:
+            message = f"The team's store has the memories of a later commit, {shared[:10]}. Nothing was changed."
+            raise OrgError(message, where=str(project.root), todo="Check out the latest commit, then share again.")
 
 
 def _read_committed(
