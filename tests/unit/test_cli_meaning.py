@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +20,14 @@ from lerim.memory.meaning import (
     load_sentence_model,
     load_vocabulary,
     sentence_model,
+    stored_vectors,
     tokenize,
 )
 from terminal import answer, run
 
 REPOSITORY = Path(__file__).parents[2]
 QUESTION = "which price type?"
+Git = Callable[..., str]
 
 
 @pytest.fixture
@@ -104,6 +109,28 @@ def test_each_text_is_read_by_the_model_once_and_forgotten_with_its_memory(
     assert len(model.texts) == 4
     assert find(repo, QUESTION)["problems"] == []
     assert [path.name for path in vectors.parent.glob("*.damaged-copy")] == [f"{VECTORS_DATABASE}.damaged-copy"]
+
+
+def test_two_worktrees_of_a_repository_leave_each_other_what_the_model_has_read_and_old_texts_are_forgotten(
+    repo: Path, model: ConceptModel, git: Git, isolated: Path, monkeypatch: pytest.MonkeyPatch
+):
+    git(repo, "commit", "-q", "--allow-empty", "-m", "Begin")
+    other = repo.parent / "other"
+    git(repo, "worktree", "add", "-q", str(other))
+    for place, title in ((repo, "Store amounts as cents"), (other, "Use Decimal for money")):
+        write_memory(place / ".lerim" / "memory", title, name="20260302-money")
+        assert titles(find(place, QUESTION)) == [title]
+    model.texts.clear()
+    for place in (repo, other, repo):
+        find(place, QUESTION)
+    assert set(model.texts) == {QUESTION}
+    monkeypatch.setattr(stored_vectors, "MOST_OTHERS", 1)
+    [vectors] = (isolated / ".lerim" / "projects").glob(f"*/{VECTORS_DATABASE}")
+    for number in range(4):
+        write_memory(repo / ".lerim" / "memory", f"Round a price up {number}", name="20260302-money")
+        find(repo, QUESTION)
+    with closing(sqlite3.connect(vectors)) as db:
+        assert db.execute("SELECT count(*) FROM vectors").fetchone() == (2,)
 
 
 def test_a_search_that_is_stopped_keeps_what_the_model_has_read(repo: Path, model: ConceptModel):

@@ -15,6 +15,8 @@ from lerim import files, sqlite
 from lerim.errors import MemoryError_, Problem
 
 VECTORS_DATABASE = "meaning.sqlite3"
+MOST_OTHERS = 5_000
+"""How many vectors of texts are kept that the folder at hand does not have."""
 _TABLES = (
     "CREATE TABLE vectors (text_hash TEXT PRIMARY KEY, model TEXT NOT NULL, title BLOB NOT NULL, body BLOB NOT NULL)"
 )
@@ -67,11 +69,14 @@ class StoredVectors:
             with closing(sqlite.open_database(self._path, _SCHEMA, self.problems)) as db, sqlite.transaction(db):
                 db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
 
-    def drop_all_but(self, text_hashes: Collection[str]) -> None:
-        """Deletes the stored vectors of all other texts and of other models."""
-        query = "DELETE FROM vectors WHERE model != ? OR text_hash NOT IN (SELECT value FROM json_each(?))"
+    def drop_old(self, in_use: Collection[str]) -> None:
+        """Deletes the stored vectors of other models, and of other texts than those with the hashes `in_use` all but
+        the newest: another worktree of the repository may have them."""
+        others = "text_hash NOT IN (SELECT value FROM json_each(?2))"
+        newest = f"SELECT rowid FROM vectors WHERE {others} ORDER BY rowid DESC LIMIT {MOST_OTHERS}"
+        query = f"DELETE FROM vectors WHERE model != ?1 OR {others} AND rowid NOT IN ({newest})"
         with sqlite.note_errors(self._path, _SCHEMA, self.problems):
             db = sqlite.open_existing(self._path, _SCHEMA)
             if db is not None:
                 with closing(db), sqlite.transaction(db):
-                    db.execute(query, (self._model, json.dumps(list(text_hashes))))
+                    db.execute(query, (self._model, json.dumps(list(in_use))))

@@ -94,7 +94,7 @@ class FolderMeanings:
         self.unread_count = len(missing) - done
         if self._cleaned_version != self._folder.version and self._vectors.keys() - wanted:
             every = {one.text_hash for one in self._folder.find("", MOST_MEMORIES, EVERY_STATUS, {})}
-            self._stored.drop_all_but(every)
+            self._stored.drop_old(every)
             self._vectors = {name: vectors for name, vectors in self._vectors.items() if name in every}
             self._cleaned_version = self._folder.version
         self._folder.note_problems(self._stored.problems)
