@@ -3,6 +3,7 @@ https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
@@ -51,7 +52,7 @@ def _make_result(report: CheckReport, finding: Finding) -> dict[str, object]:
     if inner is not None:
         artifact = {"uri": quote(files.path_to_text(inner)), "uriBaseId": "%SRCROOT%"}
     else:
-        artifact = {"uri": f"file://{quote(files.path_to_text(finding.path))}"}
+        artifact = {"uri": Path(finding.path).as_uri()}
     return {
         "ruleId": finding.code,
         "ruleIndex": list(RULES).index(finding.code),

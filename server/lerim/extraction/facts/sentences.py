@@ -27,7 +27,7 @@ _MARK = compile_later(
     r"|(?P<number>\d{1,3}[.)])[ \t]+|(?P<quote>>)[ \t]?)"
 )
 _ENDS = compile_later(r"(?:[.!?][\"')*`’”\]]{0,3}(?=\s+[\"'“‘(*`\[A-Z0-9a-zÀ-\U0010ffff])|[。！？][”」』）)]{0,3})")
-_ABBREVIATED = compile_later(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|no|nr|fig|v\d*|z\.B|bzw|ca)\.$", re.IGNORECASE)
+ABBREVIATED = compile_later(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|no|nr|fig|v\d*|z\.B|bzw|ca)\.$", re.IGNORECASE)
 _PARTS = compile_later(r";\s+|\s[—–]\s|\s-\s")
 _CODE = compile_later(
     r"\$ |import |from \S+ import|const |let |var |func |def |class |return |if \(|at |//|/\*|@@|\+\+\+|---"
@@ -133,7 +133,7 @@ def _is_code(line: str) -> bool:
 def _split_block(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     at = start
     for found in _ENDS.finditer(text, start, end):
-        if _ABBREVIATED.search(text[max(start, found.start() - 8) : found.start() + 1]):
+        if ABBREVIATED.search(text[max(start, found.start() - 8) : found.start() + 1]):
             continue
         if _is_in_aside(text, max(at, found.end() - MAX_ASIDE_CHARS), found, end):
             continue

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from lerim.extraction.facts import wording
+from lerim.extraction.facts.sentences import ABBREVIATED
 from lerim.patterns import compile_later
 
 MAX_READ_CHARS = 4_000  # characters read: the head and the tail of longer texts
@@ -35,7 +36,6 @@ _ORDERED = compile_later(
 )
 """Introduces a list of work to do; its points say what to build, not how the project is."""
 _BREAK = compile_later(r"(?<=[.!?])[\"')*]{0,2}\s{1,4}(?=[\"'(*`A-Za-z0-9À-￿])|(?<=[。！？])")
-_ABBREVIATION = compile_later(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|v)\.$", re.IGNORECASE)
 _TAGS = compile_later(r"<(private|system-reminder|local-command-stdout|task-notification|quote)>[^\x00]{0,4000}?</\1>")
 _QUESTION = compile_later(
     r"^(?:can|could|should|would|will|is|are|was|were|do(?! not)|does|did|has|have|had|may|might|shall|what|why|how"
@@ -148,7 +148,7 @@ def _join_wrapped_lines(lines: list[str]) -> list[str]:
 def _split_sentences(line: str) -> list[str]:
     out: list[str] = []
     for piece in _BREAK.split(line):
-        if out and _ABBREVIATION.search(out[-1]):
+        if out and ABBREVIATED.search(out[-1]):
             out[-1] = f"{out[-1]} {piece}"
         else:
             out.append(piece)

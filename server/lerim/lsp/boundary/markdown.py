@@ -9,13 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from lerim.redaction import HIDDEN_CHARACTERS
+
 MARKDOWN_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 CODE_SPAN = re.compile(r"(?<!`)(`[^`\s](?:[^`]{0,118}[^`\s])?`)(?!`)")
-HIDDEN_CHARACTERS = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u070f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
-    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
-    "\U000e0000-\U000e0fff]"
-)
 EMOJI_JOINERS = "\u200d\ufe0f\ufe0e"
 SPACES = re.compile(r"[ \t\u00a0\u2000-\u200a\u202f\u205f\u3000]+")
 
