@@ -3,6 +3,7 @@
 import pytest
 
 from lerim.extraction.candidate import Candidate, DroppedSignal, Withdrawal
+from lerim.extraction.signals.next_words import is_retraction, judge_next_words
 from lerim.sessions.model import Turn
 from scripted import agent, edited, outcome, passes, ran, titles, you
 
@@ -55,6 +56,17 @@ def test_a_rule_called_off_in_the_next_sentence_is_not_proposed(back: str) -> No
     turns = (you(f"{RULE}. {back}"), agent("Ok."), you("what is next?"))
     assert titles(*turns) == []
     assert refuted(*turns) == {RULE: "the user calls it off right after it"}
+
+
+@pytest.mark.parametrize(
+    ("said", "takes_back"),
+    [("Please revert that.", True), ("I want to undo this.", True), ("I'd like you to revert the last commit.", True),
+     ("Let's go back to sqlite.", True), ("Write a script to revert that migration.", False),
+     ("Add a button to undo the last change.", False), ("Is there a way to put it back?", False)],
+)  # fmt: skip
+def test_a_wish_to_take_back_is_told_from_a_thing_that_takes_back(said: str, takes_back: bool) -> None:
+    assert is_retraction(you(said)) == takes_back
+    assert (judge_next_words(you(said)) == "refuted") == takes_back
 
 
 @pytest.mark.parametrize("mark", ["- ", "1. "])

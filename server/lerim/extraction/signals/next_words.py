@@ -20,11 +20,13 @@ _REFUTED = compile_later(
     r"|didn'?t work|forget (?:it|that|about))"
 )  # this and the next two match text in lower case
 _REVERT = compile_later(
-    r"\b(?:revert (?:that|this|it|everything|the|your|all)|undo (?:that|this|it|everything|the|your)"
-    r"|roll (?:that|this|it) back|(?<!\bto )go back to|(?:want|like|need|have) to go back to|change (?:it|that) back"
-    r"|put (?:it|that) back|scrap (?:that|this|it)|changed my mind|forget what i said|on second thou?ght|"
-    r"(?:that|this|it) (?:did not|didn'?t|does not|doesn'?t) (?:help|work|fix)|was a bad idea)"
+    r"(?:(?<!\bto )\b|\b(?:want|like|need|have|decided|better|you) to )"
+    r"(?:revert (?:that|this|it|everything|the|your|all)|undo (?:that|this|it|everything|the|your)"
+    r"|roll (?:that|this|it) back|go back to|change (?:it|that) back"
+    r"|put (?:it|that) back|scrap (?:that|this|it))|\b(?:changed my mind|forget what i said|on second thou?ght"
+    r"|(?:that|this|it) (?:did not|didn'?t|does not|doesn'?t) (?:help|work|fix)|was a bad idea)"
 )
+"""A wish to take something back: not "a script to revert that"."""
 _ACCEPTED = compile_later(
     r"^\W{0,3}(?:(?:ok(?:ay)?|great|and|cool|good|nice|awesome|alright|now)[,.!\s]{1,3}){0,2}(?:perfect|great|awesome"
     r"|excellent|nice|good(?: job| work)?\b|looks? (?:good|great|right)|lgtm|love it|ship it|thanks|thank you|thx"
