@@ -18,7 +18,6 @@ from .claims import merge_file_texts as merge_file_texts
 from .claims import never_written_by_lerim as never_written_by_lerim
 from .claims import split_sentences as split_sentences
 from .claims import strip_boilerplate as strip_boilerplate
-from .claims import update_file_sentence as update_file_sentence
 from .claims import without_quotes as without_quotes
 from .claims import without_replied_to as without_replied_to
 from .claims import word_stems as word_stems

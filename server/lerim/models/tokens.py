@@ -56,9 +56,8 @@ def count_tokens(text: str) -> int:
 
 
 def split_by_tokens(text: str, most: int) -> list[str]:
-    """Splits the text into pieces of at most `most` (8 or more) tokens: at line ends if the lines fit, else between
-    tokens, never within a character. Joined, the pieces are the text. Raises SettingsError if the encoding is
-    missing."""
+    """Splits the text into pieces of at most `most` (8 or more) tokens: at line ends if the lines fit. Joined, the
+    pieces are the text. Raises SettingsError if the encoding is missing."""
     pieces: list[str] = []
     current, size = "", 0
     for line in text.splitlines(keepends=True):
@@ -68,42 +67,20 @@ def split_by_tokens(text: str, most: int) -> list[str]:
             continue
         if current:
             pieces.append(current)
-        *complete, current = [line] if tokens <= most else _split_at_tokens(line, most)
+        *complete, current = [line] if tokens <= most else _split_line(line, tokens, most)
         pieces += complete
         size = count_tokens(current)
     return [piece for part in (*pieces, current) for piece in _halve_until_fitting(part, most)]
 
 
-def _split_at_tokens(line: str, most: int) -> list[str]:
-    """Splits one long line into pieces of at most `most` of its tokens."""
-    pieces: list[str] = []
-    tokens = load_encoding().encode_ordinary(line)
-    data = line.encode("utf-8", "surrogatepass")
-    ends, at = [0], 0
-    for token in tokens:
-        at += len(load_encoding().decode_single_token_bytes(token))
-        ends.append(at)
-    if at != len(data):  # tiktoken replaces lone surrogates, so cutting its bytes would change the text
-        return _split_at_characters(line, most)
-    start = 0
-    while start < len(tokens):
-        stop = min(start + most, len(tokens))
-        while stop > start + 1 and stop < len(tokens) and data[ends[stop]] & 0xC0 == 0x80:
-            stop -= 1
-        pieces.append(data[ends[start] : ends[stop]].decode("utf-8", "surrogatepass"))
-        start = stop
-    return pieces
-
-
-def _split_at_characters(line: str, most: int) -> list[str]:
-    """Splits a line by characters. A token is at least one byte and a character at most four, so `most // 4` characters
-    always fit."""
-    step = max(1, most // 4)
+def _split_line(line: str, tokens: int, most: int) -> list[str]:
+    """Splits a line of `tokens` tokens into pieces of equal length, most of them with a little less than `most`."""
+    step = max(1, len(line) * most * 9 // (tokens * 10))
     return [line[at : at + step] for at in range(0, len(line), step)]
 
 
 def _halve_until_fitting(piece: str, most: int) -> list[str]:
-    """Returns the piece, halved repeatedly in the rare case that it has more tokens on its own than within its line."""
+    """Returns the piece, halved repeatedly until no part has more than `most` tokens."""
     if not piece:
         return []
     if len(piece) == 1 or count_tokens(piece) <= most:

@@ -218,23 +218,3 @@ def test_the_error_and_the_cause_that_a_memory_tells_of_are_in_no_file_if_quotes
     assert f"`pytest` failed 2 times. {passed}\n" in told
     assert "`npm ci` failed after `lock` was written into `a.json`. It passed without it." in told
     assert "`pytest` met the same error in more than one session, and each of them" in told
-
-
-def test_a_reference_that_moved_is_moved_in_the_sentence_lerim_wrote_of_it(place: ReviewPaths, make: Make) -> None:
-    said = "It concerns `src/app.py` and `run.sh`."
-    body = f"Start with `run.sh`. {said}\n\nSee `run.sh`."
-    old = remembered(place, make("Start with the script", body, references=("run.sh", "src/app.py#load")))
-    moved = replace(old.record, references=("bin/start.sh", "lib/app.py#load"))
-    refer = suggested(place, "refer", (old,), moved)
-    assert "bin/start.sh" in refer.diff and "+Start with `run.sh`. It concerns `lib/app.py`" in refer.diff
-    before = old.path.read_text()
-    action = queue.accept_candidate(place, refer.id, quotes="shared").action
-    now = place.store().load_by_id(old.record.id).record
-    assert now.body == body.replace(said, "It concerns `lib/app.py` and `bin/start.sh`.")
-    assert queue.undo_last(place, action).ok and old.path.read_text() == before
-    path = queue.add_memory(place, "decision", "Start", "It concerns `run.sh`.", references=("run.sh",)).path
-    mine = place.store().load(Path(path or ""))[0]
-    refer = suggested(place, "refer", (mine,), replace(mine.record, references=("start.sh",)))
-    assert queue.accept_candidate(place, refer.id, quotes="shared").ok
-    kept = place.store().load_by_id(mine.record.id).record.body
-    assert kept == "It concerns `run.sh`.", "a sentence of a person's own names what it names"

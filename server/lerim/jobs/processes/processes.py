@@ -6,7 +6,8 @@ import asyncio
 import logging
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
@@ -176,24 +177,31 @@ class JobProcesses:
         flags = [*(["--explicit"] if job.explicit else []), *(["--dry-run"] if job.dry_run else [])]
         if job.options is not None:
             flags = ["--options", msgspec.json.encode(job.options).decode()]
-        arguments = ["worker", job.kind, "--repo", str(job.root), *flags]
         try:
-            job.process = await start_process(
-                build_lerim_launch(arguments, self.executable, self.make_environ()), self.home
-            )
-            if job.cancelled:
-                kill_group(job.process.pid, self.make_environ())
-            return await self._read_report(job, job.process)
-        except OSError as error:
-            raise JobError(
-                f"The {job.name} could not be started: {error_reason(error)}.", where=self.executable
-            ) from error
-        except ValueError as error:  # asyncio raises it for a line over MAX_LINE
-            raise JobError(f"The {job.name} sent too much output.", todo=_TRY_AGAIN) from error
+            async with self._start([job.kind, "--repo", str(job.root), *flags], job.name, _TRY_AGAIN) as job.process:
+                if job.cancelled:
+                    kill_group(job.process.pid, self.make_environ())
+                return await self._read_report(job, job.process)
         finally:
             self.running.pop(key, None)
-            if job.process is not None and job.process.returncode is None:
-                await kill_and_wait(job.process, self.make_environ())
+
+    @asynccontextmanager
+    async def _start(self, arguments: Sequence[str], name: str, todo: str) -> AsyncIterator[asyncio.subprocess.Process]:
+        """Starts a job and kills it if it still runs after the block. Raises JobError if it cannot be started or sends
+        too much."""
+        environ = self.make_environ()
+        launch = build_lerim_launch(["worker", *arguments], self.executable, environ)
+        try:
+            process = await start_process(launch, self.home)
+        except OSError as error:
+            raise JobError(f"The {name} could not be started: {error_reason(error)}.", where=self.executable) from error
+        try:
+            yield process
+        except ValueError as error:  # asyncio raises it for a line over MAX_LINE
+            raise JobError(f"The {name} sent too much output.", todo=todo) from error
+        finally:
+            if process.returncode is None:
+                await kill_and_wait(process, environ)
 
     async def _read_report(self, job: RunningJob, process: asyncio.subprocess.Process) -> JobReport:
         last, code = await self._read_lines(process, job.on_line, explicit=job.explicit)
@@ -251,28 +259,18 @@ class JobProcesses:
         `name` is the job's name in messages, and `first_line` is sent to it. If cancelled, the job ends within a
         second. Raises JobError if it could not be started, if it failed, or if it ended without a result.
         """
-        environ = self.make_environ()
-        try:
-            process = await start_process(
-                build_lerim_launch(["worker", *arguments], self.executable, environ), self.home
-            )
-        except OSError as error:
-            raise JobError(f"The {name} could not be started: {error_reason(error)}.", where=self.executable) from error
-        self.one_off_processes.add(process)
-        try:
-            if first_line and process.stdin is not None:
-                process.stdin.write(first_line)
-            last, code = await self._read_lines(process, on_line)
-        except ValueError as error:
-            raise JobError(f"The {name} sent too much output.", todo="Ask for less.") from error
-        except asyncio.CancelledError:
-            send_line(process, CancelLine())
-            await asyncio.wait({asyncio.create_task(process.wait())}, timeout=KILL_AFTER_SECONDS)
-            raise
-        finally:
-            self.one_off_processes.discard(process)
-            if process.returncode is None:
-                await kill_and_wait(process, environ)
+        async with self._start(arguments, name, "Ask for less.") as process:
+            self.one_off_processes.add(process)
+            try:
+                if first_line and process.stdin is not None:
+                    process.stdin.write(first_line)
+                last, code = await self._read_lines(process, on_line)
+            except asyncio.CancelledError:
+                send_line(process, CancelLine())
+                await asyncio.wait({asyncio.create_task(process.wait())}, timeout=KILL_AFTER_SECONDS)
+                raise
+            finally:
+                self.one_off_processes.discard(process)
         if isinstance(last, line_type):
             return last
         if isinstance(last, FailureLine):

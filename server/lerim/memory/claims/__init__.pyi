@@ -7,7 +7,6 @@ from .claim_words import claim_words as claim_words
 from .claim_words import dice_overlap as dice_overlap
 from .claim_words import find_replied_to as find_replied_to
 from .claim_words import strip_boilerplate as strip_boilerplate
-from .claim_words import update_file_sentence as update_file_sentence
 from .claim_words import without_quotes as without_quotes
 from .claim_words import without_replied_to as without_replied_to
 from .claim_words import word_stems as word_stems

@@ -10,7 +10,6 @@ memory of a kind and say nothing about the rule itself. Their words do not count
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TypeVar
@@ -45,7 +44,6 @@ _SENTENCES = (
     r"It passed when run in the root of the repository\.",
     rf"It concerns {_CODE}(?:(?:,| and) {_CODE}){{0,40}}\.",
 )
-_CONCERNS = re.compile(rf"(?<!\S)It concerns ({_CODE}(?:(?:,| and) {_CODE}){{0,40}})\.(?!\S)")
 _BOILERPLATE = re.compile(rf"(?<!\S)(?:{'|'.join(_SENTENCES)})(?!\S)")
 
 
@@ -90,19 +88,6 @@ def dice_overlap(one: AbstractSet[_T], other: AbstractSet[_T]) -> float:
 def mean_overlap(one: ClaimWords, other: ClaimWords) -> float:
     """Returns the mean of the overlap of the titles and that of the whole texts, from 0 to 1."""
     return (dice_overlap(one.title, other.title) + dice_overlap(one.words, other.words)) / 2
-
-
-def update_file_sentence(text: str, moves: Mapping[str, str]) -> str:
-    """Returns the body with Lerim's "It concerns …" sentence naming the files by their present paths, each once."""
-
-    def replace_names(found: re.Match[str]) -> str:
-        named = [name.strip("`") for name in re.findall(_CODE, found[1])]
-        now = list(dict.fromkeys(f"`{moves.get(name, name)}`" for name in named))
-        if [f"`{name}`" for name in named] == now:
-            return found[0]
-        return f"It concerns {', '.join(now[:-1])}{' and ' if now[1:] else ''}{now[-1]}."
-
-    return _CONCERNS.sub(replace_names, text) if moves else text
 
 
 IN_REPLY_TO = "In reply to: “"

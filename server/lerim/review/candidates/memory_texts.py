@@ -14,13 +14,12 @@ from lerim.memory import (
     MemoryRecord,
     Quotes,
     Store,
+    evidence_values,
     merge_bodies,
     merge_evidence,
     parse_record,
     record,
-    split_header,
     strip_quotes,
-    update_file_sentence,
     without_quotes,
 )
 from lerim.redaction import redact_secrets
@@ -61,7 +60,7 @@ def updated_text(
         "tags": _join_unique(old.tags, new.tags),
         "kind": new.kind or old.kind,
         "references": _join_unique(old.references, new.references),
-        "evidence": evidence_entries(_merged_evidence(new.evidence, old, store.quotes)),
+        "evidence": evidence_values(_merged_evidence(new.evidence, old, store.quotes)),
         **_ended_links(old, ended),
     }
     body = without_quotes(new.body) if store.quotes.read_choice() == "local" else new.body
@@ -84,27 +83,8 @@ def ended_text(before: str, path: Path, old: MemoryRecord, heir_id: str, heir: M
 
 
 def text_with_references(before: str, path: Path, references: Sequence[str]) -> str:
-    """A memory file's text with other references. The sentence in which Lerim named the files is updated, too; nothing
-    else changes. Raises MemoryError_."""
-    old = parse_record(before, path)
-    after = record.update_record_text(before, {"references": tuple(references) or None}, where=str(path))
-    parts = split_header(after)
-    if parts is None or old.source == "manual":
-        return after
-    moved_files = _match_moved_files(old.references, references)
-    return after[: parts.body] + update_file_sentence(after[parts.body :], moved_files)
-
-
-def _match_moved_files(old: Sequence[str], new: Sequence[str]) -> dict[str, str]:
-    """Maps each file that is no longer referred to to the one that takes its place: the new files in order, or, if
-    there are none, the only remaining file. Empty if the numbers differ."""
-    removed = [one.partition("#")[0] for one in old if one not in new]
-    added = [one.partition("#")[0] for one in new if one not in old]
-    if not added and len(new) == 1:
-        added = [new[0].partition("#")[0]] * len(removed)
-    if len(removed) != len(added):
-        return {}
-    return {before: after for before, after in zip(removed, added, strict=True) if before != after}
+    """A memory file's text with other references, otherwise unchanged. Raises MemoryError_."""
+    return record.update_record_text(before, {"references": tuple(references) or None}, where=str(path))
 
 
 def ended_ids(new: MemoryRecord, ended: Iterable[MemoryRecord]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -117,11 +97,6 @@ def ended_ids(new: MemoryRecord, ended: Iterable[MemoryRecord]) -> tuple[tuple[s
 def is_answered(old: MemoryRecord, by: MemoryRecord) -> bool:
     """Whether the memory `old`, ended by the memory `by`, is a question that was answered (else it was replaced)."""
     return old.primitive == "question" and by.primitive != "question"
-
-
-def evidence_entries(evidence: Sequence[Evidence]) -> tuple[dict[str, str], ...]:
-    """The evidence as a value of the file's header."""
-    return tuple({"quote": item.quote, "turn": item.turn, "who": item.who} for item in evidence)
 
 
 def redacted_diff(before: str, after: str, name: str) -> str:

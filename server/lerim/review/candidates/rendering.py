@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from lerim.extraction import Candidate, raise_confidence
-from lerim.memory import Evidence, HeaderValue, MemoryRecord, merge_evidence, record, render_record
-from lerim.review.candidates.memory_texts import evidence_entries
+from lerim.memory import Evidence, HeaderValue, MemoryRecord, evidence_values, merge_evidence, record, render_record
 from lerim.review.candidates.proposal import Maker, Proposal, ProposedAction, Target, join_lines
 
 
@@ -100,7 +99,7 @@ def add_repeat(waiting: Proposal, again: Candidate) -> str:
     changes: dict[str, HeaderValue] = {
         "confidence": raise_confidence(waiting.record.confidence, user_quotes),
         "updated": max(waiting.record.updated, again.time),
-        "evidence": evidence_entries(merged),
+        "evidence": evidence_values(merged),
     }
     return record.update_record_text(waiting.text, changes, where=str(waiting.path))
 
