@@ -1,27 +1,6 @@
-"""Checks whether a candidate's quotes support its claim and, if not, attributes the claim to whoever said it first.
-
-A model can be steered into backing a web page's claim with an unrelated quote from the person ("perfect, commit it"),
-and an agent repeats what it reads. Both are measured by the *telling* words of the claim's title: its words and the
-parts of its names, without filler words, words said of every change ("commit", "fix") and bare approval, cut to their
-first letters so that endings do not count.
-
-- A quote from the person **supports** the claim if it shares one telling word with the title, or two with title and
-  body, and the shared words make up at least 15 % of its weight. A word weighs more the fewer utterances contain it.
-- An utterance **says** the claim if it contains three quarters of the title's telling words close together; for a web
-  page three fifths are enough.
-
-A claim belongs to whoever said it first in the session. If that was a tool or a web page, and no quote from the person
-contains three tenths of the title's telling words, the claim is attributed to the tool or page, whatever the agent or a
-model made of it. Tool output contains the words of much that it does not say, so with a tool a supporting quote stays:
-the person's alone, or the agent's together with the tool's if the tool came first.
-
-If no quote from the person supports the claim, it is attributed to whoever said it first or came closest to saying it,
-or, if the quote is only an approval, to what the agent said before. The candidate keeps its quote if nobody said the
-claim, for example because it is worded in another language. It also keeps its quote, unless a tool or page came close,
-if the quote shares a telling word with the title, or if the agent's closest line contains less than two fifths of the
-title's telling words. All of these candidates are flagged, so that none is accepted unseen, and none is dropped. The
-figures were chosen on recorded model answers (docs/decisions/0005).
-"""
+"""Checks whether a candidate's quotes support its claim and, if not, attributes the claim to whoever said it first: a
+model can be steered into backing a web page's claim with an unrelated quote from the person. Both are measured by the
+*telling* words of the claim's title; the rules and the figures they were chosen on are in docs/decisions/0005."""
 
 from __future__ import annotations
 
@@ -98,7 +77,7 @@ def is_quote_supporting(quote: str, title: str, body: str, utterances: Sequence[
 
 def attribute_claim(candidate: Candidate, utterances: Sequence[Utterance]) -> Candidate:
     """Returns the candidate with the quotes of whoever made the claim, flagged if that differs from what its quotes
-    suggest. `utterances` are the utterances of the session that are still available, in order."""
+    suggest."""
     title, body = candidate.title, candidate.body
     wanted = (
         telling_stems(title) if len(telling_stems(title)) >= MIN_TELLING_WORDS else telling_stems(f"{title} {body}")
@@ -143,8 +122,6 @@ def _exclude_later_output(quoted: Evidence, utterances: Sequence[Utterance]) -> 
 
 
 def _add_flag(candidate: Candidate, flag: str, most: float, source: Evidence | None) -> Candidate:
-    """Returns the candidate with the flag, its confidence capped at `most`, and `source` as its only evidence unless
-    None."""
     flags = tuple(dict.fromkeys((*candidate.flags, flag)))
     evidence = candidate.evidence if source is None else (source,)
     return replace(candidate, flags=flags, confidence=min(candidate.confidence, most), evidence=evidence)
@@ -175,7 +152,6 @@ def _strip_plural(word: str) -> str:
 
 
 def _find_first_mention(wanted: frozenset[str], utterances: Sequence[Utterance]) -> Evidence | None:
-    """Returns the first words in the session that said the claim."""
     if len(wanted) < MIN_TELLING_WORDS:
         return None
     for one in utterances:
@@ -186,7 +162,7 @@ def _find_first_mention(wanted: frozenset[str], utterances: Sequence[Utterance])
 
 
 def _find_nearest_mention(wanted: frozenset[str], utterances: Sequence[Utterance]) -> Evidence | None:
-    """Returns the words that come closest to the claim, the first of equals; None if nothing comes close."""
+    """Returns the words closest to the claim, the first of equals."""
     best: tuple[float, Evidence | None] = (0.0, None)
     for one in utterances:
         if (found := _find_best_passage(wanted, one.text)) and found[0] > best[0]:

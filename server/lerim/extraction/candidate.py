@@ -1,5 +1,4 @@
-"""The results of extraction: candidates that passed the gate, signals that were dropped, and withdrawals, with
-reasons."""
+"""The results of extraction: candidates, dropped signals and withdrawals."""
 
 from __future__ import annotations
 
@@ -105,8 +104,7 @@ def drop_candidate(candidate: Candidate, reason: DropReason, detail: str, score:
 
 @dataclass(frozen=True, slots=True)
 class Withdrawal:
-    """States that a later turn refutes the claim with this title that was proposed from `refuted_turn`, so the pending
-    candidate is removed."""
+    """A later turn refutes the claim with this title from `refuted_turn`; its pending candidate is removed."""
 
     refuted_turn: str
     title: str

@@ -65,8 +65,7 @@ def candidate_confidence(
 
 
 def raise_confidence(figure: float, further: int) -> float:
-    """Returns the confidence of a pending candidate after `further` more quotes from the person; never lower than
-    before."""
+    """Returns a pending candidate's confidence after `further` more quotes from the person; never lower."""
     return max(figure, round(min(0.95, figure + 0.05 * further), 2))
 
 

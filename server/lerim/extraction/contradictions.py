@@ -1,11 +1,6 @@
-"""Compares claims: whether two say the same or make opposite choices, and whether a claim may say something different
-from the quote it rests on, although they share words.
-
-"Disable gRPC for the queue" contains the words of "Enable gRPC for the queue". Code understands neither, but it can see
-what reverses a meaning: a negation, a number, a condition, "before" and "after". If a sentence of the person's contains
-half of the title's telling words, and one of these occurs in only one of the two, the candidate is flagged for the
-person to check. It is never dropped, because many flagged claims say the same in other words.
-"""
+"""Compares claims. "Disable gRPC for the queue" contains the words of "Enable gRPC for the queue": what reverses a
+meaning (a negation, a number, a condition, "before" and "after") is looked for, and a difference flagged for the person
+to check. Nothing is dropped, because many flagged claims say the same in other words."""
 
 from __future__ import annotations
 
@@ -105,9 +100,8 @@ def is_sense_turned(title: str, sentence: str) -> bool:
 
 
 def contradicts(sentence: str, sources: Iterable[str]) -> bool:
-    """Returns whether a sentence composed from `sources` contradicts the source sentence closest to it, as defined by
-    `is_sense_turned`. The closest sentence shares the most telling words with it: at least two, or half of them. If
-    several are equally close, all must be contradicted."""
+    """Returns whether a sentence composed from `sources` contradicts the source sentences closest to it
+    (`is_sense_turned`), which share the most telling words with it: at least two, or half of them."""
     wanted = telling_stems(sentence)
     near: list[tuple[int, str]] = []
     for found in (found.group() for text in sources for found in _SENTENCE.finditer(text)):
@@ -135,7 +129,6 @@ def _find_numbers(text: str) -> set[tuple[str, str]]:
 
 
 def _word_order(text: str, other: str) -> list[str]:
-    """Returns the telling words that both texts contain, in the order of the first text."""
     both = telling_stems(text) & telling_stems(other)
     order = [key for word in re.findall(r"\w+", text) for key in telling_stems(word) if key in both]
     return list(dict.fromkeys(order))
@@ -180,7 +173,6 @@ def is_opposed_claim(first: ProposedClaim, second: ProposedClaim) -> bool:
 
 
 def _replaces_claim(claim: ProposedClaim, other: ProposedClaim) -> bool:
-    """Returns whether a claim is about something that the other replaces, without replacing it itself."""
     title = claim.title.lower()
     return any(name in title and name not in claim.replaces for name in other.replaces)
 

@@ -1,8 +1,5 @@
-"""The gate that turns drafts into candidates.
-
-A draft is dropped if no quote supports it, if nobody entitled to make the claim said it, if it is a secret, if it gives
-orders to an agent, or if it is already known. Poor wording, or naming nothing, only lowers its rank. A dropped draft
-keeps the candidate it would have been, so that a person can still have it proposed."""
+"""The gate that turns drafts into candidates. Poor wording only lowers a draft's rank; a dropped draft keeps the
+candidate it would have been, so that a person can still have it proposed."""
 
 from __future__ import annotations
 
@@ -118,8 +115,6 @@ def strip_orders(candidate: Candidate) -> Candidate:
 
 
 def _make_title_and_body(draft: Draft) -> tuple[str, str]:
-    """Returns title and body for display. If the title is too long, it is cut at a clause and the body contains all of
-    it."""
     title, body = clean_text(squeeze_spaces(draft.title)), clean_text(draft.body.strip())
     if len(title) <= MAX_TITLE_CHARS:
         return title, body
@@ -130,7 +125,6 @@ def _make_title_and_body(draft: Draft) -> tuple[str, str]:
 
 
 def _find_replaced_names(draft: Draft) -> tuple[str, ...]:
-    """Returns the names that the draft's quotes give up, without those that contain a secret."""
     names = dict.fromkeys(_iterate_superseded_names(draft))
     return tuple(
         show_hidden(name)
@@ -152,7 +146,6 @@ def _iterate_superseded_names(draft: Draft) -> Iterator[str]:
 
 
 def _find_drop_reason(draft: Draft, source: SessionSource, candidate: Candidate) -> tuple[DropReason, str] | None:
-    """Returns the first reason to drop a draft, or None."""
     evidence = candidate.evidence
     if find_redaction_marks(candidate.title):
         return "secret-only", "the claim itself holds a secret"

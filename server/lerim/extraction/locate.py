@@ -1,5 +1,4 @@
-"""Maps a path as an agent wrote it to a path in this repository, and learns where the names used in a session are
-defined, from its reads, edits and searches."""
+"""Maps a path as an agent wrote it to one in this repository, and learns where a session's names are defined."""
 
 from __future__ import annotations
 
@@ -130,7 +129,7 @@ def learn_symbols(names: dict[str, str], call: ToolCall, locate: Callable[[str],
 
 
 def _find_shown_names(call: ToolCall) -> Iterator[tuple[str, str]]:
-    """Yields the names shown by a tool call, each with its path as written."""
+    """Yields the names shown by a tool call, each with its path."""
     if call.status != "ok":
         return
     if call.kind == "shell":
@@ -152,7 +151,6 @@ def _find_shown_names(call: ToolCall) -> Iterator[tuple[str, str]]:
 
 
 def _parse_search_output(output: str) -> Iterator[tuple[str, str]]:
-    """Yields the files found by a search, and the names defined on the lines it printed."""
     for line in output.split("\n")[:MAX_SEARCH_LINES]:
         hit = _SEARCH_HIT.match(line.strip())
         if hit is not None:

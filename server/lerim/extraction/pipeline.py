@@ -91,8 +91,7 @@ class Extraction:
         """Environment errors that this pass found, by fingerprint."""
 
     def feed(self, turn: Turn) -> Turn | None:
-        """Takes the next turn; the results come from `finish`. Returns the turn redacted, or None if its exchange was
-        judged in an earlier pass."""
+        """Takes the next turn. Returns it redacted, or None if its exchange was judged in an earlier pass."""
         if turn.ordinal <= self._state.floor:
             return None
         turn = redact_turn(turn)
@@ -145,7 +144,6 @@ class Extraction:
         return out
 
     def _select_above_cut(self, scores: Sequence[float]) -> frozenset[int]:
-        """Returns the indexes of the waiting candidates that these scores put above the cut."""
         prompts = self._state.prompts + (self._state.now.prompt is not None)
         return select_above_cut(scores, prompts, load_ranker().first, load_ranker().further)
 
@@ -183,7 +181,6 @@ class Extraction:
         return Scene(self._state.before, self._state.now, after, self._locate, self._locate.names)
 
     def _close_exchange(self, after: Turn | None) -> None:
-        """Judges the open exchange."""
         now = self._state.now
         if now.prompt is None and not now.replies:
             return
@@ -259,7 +256,7 @@ class Extraction:
             self._waiting = _select_best(self._waiting)
 
     def _propose_again(self, old: ProposedClaim, candidate: Candidate) -> None:
-        """Handles a claim that was already proposed: the old title and body are proposed again with the new quotes."""
+        """Proposes a claim again with the new quotes, under its old title and body."""
         if old.body and old.primitive == candidate.primitive:
             again = replace(candidate, title=old.title, body=old.body)
             self._reproposed[old.title] = (
@@ -269,8 +266,7 @@ class Extraction:
         self._drop(drop_candidate(candidate, "duplicate", f"already proposed: {old.title}"))
 
     def _withdraw_exchange(self, exchange: Exchange, after: Turn, back: bool) -> None:
-        """Takes back claims that rest on this exchange: what the agent said or did and, if `back` (the person
-        explicitly takes it back), what the person said."""
+        """Takes back what the agent said or did in this exchange and, if `back`, what the person said."""
         turns = {turn.id for turn in (exchange.prompt, *exchange.replies) if turn is not None}
         for claim in [*self._state.claims]:
             if claim.turn in turns and (back or claim.signal in ("reply", "plan", "fixed-command")):
@@ -291,7 +287,6 @@ class Extraction:
                     self._drop(drop_candidate(waiting.candidate, "refuted", "the agent found later that it was wrong"))
 
     def _withdraw_claim(self, claim: ProposedClaim, turn: str, why: str) -> None:
-        """Withdraws a claim that this pass or an earlier one proposed."""
         self._results.append(Withdrawal(claim.turn, claim.title, turn, why))
         self._state.claims = [old for old in self._state.claims if old != claim]
         self._waiting = [one for one in self._waiting if one.claim != claim]
@@ -319,13 +314,10 @@ class Extraction:
 
 
 def _select_best(waiting: list[WaitingCandidate]) -> list[WaitingCandidate]:
-    """Returns the candidates to keep for a session: the proposed ones, which count towards the cut, then those with the
-    highest scores."""
+    """Returns the proposed candidates, which count towards the cut, then those with the highest scores."""
     return sorted(waiting, key=lambda one: (not one.proposed, -one.score))[:MAX_WAITING]
 
 
 def _are_all_changed(replies: list[Turn], paths: tuple[str, ...]) -> bool:
-    """Returns whether all these files were changed in the exchange; what is read from them is then not a rule from
-    before."""
     changed = {edit.path for reply in replies for call in reply.tool_calls for edit in call.edits}
     return changed.issuperset(paths)

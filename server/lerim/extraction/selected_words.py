@@ -56,7 +56,6 @@ def list_exchange_files(
 
 
 def _split_by_speaker(turn: RedactedTurn) -> Iterator[tuple[Speaker, str]]:
-    """Yields the texts of a turn, each with who said it."""
     yield turn.role, turn.text
     for call in parse_stored_calls(turn.tools):
         for answer in call.answers:

@@ -88,7 +88,6 @@ def find_themes(sessions: Sequence[ThemeSession]) -> list[Candidate]:
 
 
 def _find_theme_folders(sessions: Sequence[ThemeSession]) -> dict[str, list[ThemeSession]]:
-    """Returns the folders that qualify as a theme, each with its sessions."""
     by_folder: dict[str, dict[str, ThemeSession]] = defaultdict(dict)
     for worked in sessions:
         for path in {path for request in worked.requests for path in request.changed}:
@@ -118,7 +117,6 @@ def _parent_folders(path: str) -> list[str]:
 def _find_theme_words(
     folder: str, folder_sessions: Sequence[ThemeSession], sessions: Sequence[ThemeSession]
 ) -> tuple[str, ...]:
-    """Returns up to three words that characterize the work in a folder, the most frequent first."""
     places = {part for word, parts in split_words(folder) for part in (word, *parts)}
     inside = _count_words(folder_sessions, folder)
     others = [one for one in sessions if one not in folder_sessions]
@@ -133,7 +131,6 @@ def _find_theme_words(
 
 
 def _count_words(sessions: Iterable[ThemeSession], folder: str) -> Counter[str]:
-    """Counts in how many sessions each word was used in a request that changed a file in the folder."""
     out: Counter[str] = Counter()
     for worked in sessions:
         out.update(
@@ -196,7 +193,7 @@ def _make_theme(folder: str, theme_words: tuple[str, ...], folder_sessions: Sequ
 def _find_quotes(
     folder: str, theme_words: tuple[str, ...], folder_sessions: Sequence[ThemeSession]
 ) -> list[tuple[tuple[ThemeSession, ThemeRequest], Evidence]]:
-    """Returns up to three quotes, one per session that used one of the words there, the newest session first."""
+    """Returns up to three quotes, one per session that used one of the words there, the newest first."""
     out: list[tuple[tuple[ThemeSession, ThemeRequest], Evidence]] = []
     for worked in sorted(folder_sessions, key=lambda one: one.requests[-1].time, reverse=True):
         for request in reversed(worked.requests):

@@ -134,7 +134,6 @@ def _split_pieces(turn: Turn) -> Iterator[ShownPiece]:
 
 
 def _prompt_pieces(turn: Turn) -> Iterator[ShownPiece]:
-    """Yields the pieces of a prompt: the person's own words, and separately what was pasted or sent by a program."""
     text = turn.text
     if turn.unattended:
         yield ShownPiece("tool", shorten_middle(text, MAX_TEXT_CHARS, MAX_TEXT_CHARS), "sent by a program")
@@ -164,7 +163,6 @@ def _call_pieces(call: ToolCall) -> Iterator[ShownPiece]:
 
 
 def _paths_piece(call: ToolCall) -> Iterator[ShownPiece]:
-    """Yields the pieces of a tool call: its name and arguments, what it wrote, and its output."""
     paths = " ".join(call.paths[:3])
     command = shorten_middle(" ".join(call.command.split()), *COMMAND_CHARS)
     what = command or _shorten_line(paths, 500)
@@ -194,10 +192,7 @@ def find_instruction_files(call: ToolCall) -> tuple[str, ...]:
 
 
 def shorten_middle(text: str, head: int, tail: int) -> str:
-    """Returns the head and tail of a text with a note of what was left out; runs of encoded data are always left out.
-
-    The text must already be redacted, because half a secret is no longer recognized. No word is cut in two.
-    """
+    """Returns head and tail of a redacted text with a note of what was left out, as encoded data always is."""
     if len(text) <= head + tail + 80 and not _ENCODED_DATA.search(text):
         return text
     text = _ENCODED_DATA.sub(lambda match: f"[… {len(match.group()):,} characters of data left out …]", text)
@@ -213,7 +208,6 @@ def _shorten_line(text: str, most: int) -> str:
 
 
 def _render_piece(piece: ShownPiece) -> str:
-    """Returns a piece as displayed: under its head and indented, unless it is plain speech."""
     text = _escape_tags(clean_text(piece.text.strip("\r\n")))
     if not piece.head:
         return text

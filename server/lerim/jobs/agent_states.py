@@ -1,7 +1,4 @@
-"""The state of each agent: where its session stores are, what was found there, what cannot be read and why.
-
-`lerim connect list` and the editor's Agents view show these rows.
-"""
+"""The state of each agent: where its session stores are, what was found there, what cannot be read and why."""
 
 from __future__ import annotations
 
@@ -106,11 +103,8 @@ class AgentView(msgspec.Struct, frozen=True):
 
 
 def examine_agents(home: Home, environ: Mapping[str, str], project: Project | None = None) -> list[AgentView]:
-    """Return the state of every agent, from file stats of the stores and the catalog, if it exists. Changes nothing.
-
-    Blocks while it lists databases that changed since the last sync: call it off the event loop. Raises SettingsError,
-    CatalogError.
-    """
+    """Return the state of every agent. Blocks while it lists databases that changed since the last sync. Raises
+    SettingsError, CatalogError."""
     choices = load_platform_choices(home)
     known = list_projects(home)[0]
     folders = FolderOwners([*known, *([project] if project else [])]).folders
@@ -173,7 +167,7 @@ class _AgentExaminer:
         )
 
     def _unlisted_sessions(self, platform: Platform, stores: DiscoveredStores) -> dict[str, Stamp | None]:
-        """Return the sessions of databases that were not listed again because they did not change, by place."""
+        """Return the sessions of databases that were not listed again, by place."""
         opened = {database.path for database in stores.opened_databases}
         unopened = {one.path for one in stores.databases if one.path not in opened}
         return {
@@ -196,8 +190,7 @@ class _AgentExaminer:
         return main
 
     def _project_sessions(self, main: list[Transcript], stamps: Mapping[str, Stamp | None]) -> list[str]:
-        """Return the places of the project's sessions: those with turns of the project, and unread ones whose path
-        suggests it."""
+        """Return those with turns of the project, and unread ones whose path suggests it."""
         unread = [one for one in main if one.place not in self.health.project_places and not self._is_read(one.place)]
         likely = split_likely_transcripts(unread, (), self.own)[0] if self.own else []
         return [*(place for place in stamps if place in self.health.project_places), *(one.place for one in likely)]
@@ -206,7 +199,6 @@ class _AgentExaminer:
         return place in self.health.transcripts and not self.health.is_unread(place)
 
     def _is_parsed(self, place: str, stamp: Stamp | None) -> bool:
-        """Whether the catalog has read the session in its current form."""
         one = self.health.transcripts.get(place)
         return one is not None and not self.health.is_unread(place) and stamp is not None and one.stamp == stamp
 

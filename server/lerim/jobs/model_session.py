@@ -159,11 +159,8 @@ class ModelSession:
         self.note("stopped", why)
 
     def ask(self, question: Callable[[], Answer], where: str = "") -> Answer | LerimError | StoppedError:
-        """Ask one question under the stop rules. Return its answer, or the error that it ended with.
-
-        The error is already recorded: as a problem that names `where` (default: the model), or as the end of the
-        session.
-        """
+        """Ask one question under the stop rules. An error that is returned is already recorded: as a problem that names
+        `where` (default: the model), or as the end of the session."""
         try:
             answer = question()
         except StoppedError as error:
@@ -195,7 +192,6 @@ class ModelSession:
             self.stop("two questions in a row got no answer; the rest waits for the next run")
 
     def _take_engine_steps(self) -> None:
-        """Copy the steps that the engine added since the last call."""
         if self._engine is not None:
             steps = self._engine.steps
             self._steps += steps[self._steps_taken :]
@@ -211,8 +207,7 @@ def make_session_extraction(
     *,
     gate: bool,
 ) -> extraction.SessionExtraction:
-    """Prepare the questions about the new turns of one session, with the answers that are kept in the project's private
-    folder."""
+    """Prepare the questions about a session's new turns, with the answers in the project's private folder."""
     model = session.model
     cache_key = "\n".join((model.label, guidance.person)).strip()
     return extraction.SessionExtraction(
@@ -236,11 +231,8 @@ def ask_about_jobs(
     *,
     refusals_count: bool = True,
 ) -> None:
-    """Ask about each of the claimed jobs until the session ends. `ask` finishes a job that is answered.
-
-    `refusals_count`: a job that the service refuses has failed, unless the session ended early; if False, it is put
-    back. Raises CatalogError.
-    """
+    """Ask about each of the claimed jobs until the session ends. A job that the service refuses has failed, unless the
+    session ended early, or is put back if not `refusals_count`. Raises CatalogError."""
     refused: list[tuple[QueueJob, str]] = []
     for job, emit_message in jobs:
         name = f"{job.transcript.platform}:{job.transcript.session_id}"

@@ -78,7 +78,6 @@ def remember_first_commit(project: Project, home: Home, environ: Mapping[str, st
 
 
 def _find_former_places(project: Project, home: Home) -> Iterator[tuple[str, Reason]]:
-    """Yields the folders of repositories that are gone and were this one, by the first commit or the remote."""
     entries = registry.list_entries(home)[0]
     first = next((one.first_commit for one in entries if one.key == project.key), "")
     for one in entries:
@@ -91,7 +90,6 @@ def _find_former_places(project: Project, home: Home) -> Iterator[tuple[str, Rea
 
 
 def _find_named(folders: Iterable[str], names: set[str]) -> Iterable[str]:
-    """Yields the part of each folder up to the last component that has one of the names."""
     for folder in folders:
         matches = [match for match in re.finditer(r"[^\\/]+", folder) if match[0].casefold() in names]
         if matches:

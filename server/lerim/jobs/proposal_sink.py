@@ -1,5 +1,4 @@
-"""Handles what a sync extracts: proposes candidates, withdraws those that a later turn refutes, and records each
-outcome for the report."""
+"""Handles what a sync extracts, and records each outcome for the report."""
 
 from __future__ import annotations
 
@@ -68,8 +67,7 @@ class ProposalSink:
         queue.keep_left_out(self.place, self.dropped[dropped_before:])
 
     def merge_candidates(self, merged: Candidate, withdrawn: Candidate) -> None:
-        """Withdraw `withdrawn` and add its quotes to `merged`; both are of this sync. A candidate that a person edited
-        is not withdrawn."""
+        """Add the quotes of `withdrawn` to `merged`, both of this sync, unless a person edited it."""
         reason = f"joined with: {merged.title}"
         for view in [one for one in self.candidates if (one.turn, one.title) == (withdrawn.turn, withdrawn.title)]:
             for withdrawn_id in queue.withdraw_candidates(self.place, withdrawn.turn, reason, only=view.id):
@@ -77,8 +75,8 @@ class ProposalSink:
                 queue.propose_candidate(self.place, merged, self.memories)  # adds the quotes to the waiting one
 
     def leave_out_ranked(self, transcript: Transcript, turns: Collection[str]) -> None:
-        """Withdraw the candidates that only the ranker found in these turns, because a model has read the turns; list
-        them as left out. Raises MemoryError_ if nothing can be written."""
+        """List as left out the candidates that only the ranker found in these turns, because a model has read them.
+        Raises MemoryError_."""
         source = f"{transcript.platform}:{transcript.session_id}"
         for candidate_id, dropped in queue.leave_out_ranked(self.place, source, turns):
             self.dropped.append(dropped)

@@ -39,8 +39,7 @@ class TrialProposal(msgspec.Struct, frozen=True):
 
 
 class SessionTrial(msgspec.Struct, frozen=True):
-    """What the rules and a model find in one session. `other_waiting` sessions of the project wait for the
-    model besides this one."""
+    """What the rules and a model find in one session; `other_waiting` more sessions wait for the model."""
 
     session: str
     model: str
@@ -104,15 +103,14 @@ def run_session_trial(
 
 
 def _check_consent(model: Model, trial: SessionTrialRequest, *, paid: bool) -> None:
-    """Raise SettingsError if the model costs money and the person has not agreed to it."""
     if not (paid or consent.load_known_models(trial.home)[0].allows(model)):
         message = f"{model.label} costs money, and you have not approved it."
         raise SettingsError(message, where="roles.extract", todo="To approve it, use `lerim model allow`.")
 
 
 def _choose_session(trial: SessionTrialRequest) -> tuple[Transcript, list[Turn], int]:
-    """Return the newest session that waits for a model and has enough turns (else the longest of the newest), its turns
-    of this project, and how many other sessions wait."""
+    """Return the newest session with enough turns (else the longest of the newest) that waits for a model, its turns of
+    this project, and how many others wait."""
     key = trial.project.key
     jobs: list[QueueJob] = []
     with hold_project_lock(trial.home, key, "trying a model"), Catalog.open(trial.home) as catalog:
@@ -137,7 +135,6 @@ def _choose_session(trial: SessionTrialRequest) -> tuple[Transcript, list[Turn],
 
 
 def _extract_by_rules(transcript: Transcript, turns: list[Turn], place: ReviewPaths) -> list[extraction.Candidate]:
-    """Return what the rules propose from a whole session."""
     rules = make_extraction(place.project, transcript, review.load_adjustment(place.home))
     for turn in turns:
         rules.feed(turn)

@@ -58,13 +58,8 @@ def sync_project(
     clock: Clock = now,
     bridge: EditorBridge | None = None,
 ) -> SyncReport:
-    """Run a whole sync: the project's own sessions, then the machine's other ones, then sessions of the project found
-    among those. A model, if configured, reads what the rules have read. Finally, sync the sessions outside any
-    repository, whose memories are the person's own. `bridge` leads to the editor's own models.
-
-    Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used, SettingsError
-    if the settings that say which agents to read cannot be read.
-    """
+    """Run a whole sync. `bridge` leads to the editor's own models. Raises BusyError while another process syncs this
+    project, CatalogError, SettingsError."""
 
     def emit_and_share(event: SyncEvent) -> None:
         share(event)
@@ -116,8 +111,8 @@ def run_model_steps(report: SyncReport, context: SyncContext) -> SyncReport:
 
 
 def _sync_personal_sessions(report: SyncReport, context: SyncContext) -> SyncReport:
-    """Return the report with what was learned from sessions outside any repository; skip them if another process is
-    syncing them. Nothing from them is accepted without a review: the person did not ask to sync them."""
+    """Nothing from sessions outside any repository is accepted without a review: the person did not ask to sync them.
+    They are skipped while another process syncs them."""
     personal = replace(
         context, project=make_personal_project(context.home), options=replace(context.options, accept_above=None)
     )
@@ -132,12 +127,9 @@ def _sync_personal_sessions(report: SyncReport, context: SyncContext) -> SyncRep
 
 
 def index_other_sessions(context: SyncContext, candidate_count: int) -> list[Problem]:
-    """Index every transcript of the machine that is new or changed, without a lock, until done or cancelled; then count
-    for the statistics all sessions that changed. `candidate_count` is how many were proposed so far, for progress.
-
-    A transcript that cannot be read is recorded in the catalog; the sync of its own project reports it. Return the
-    problems of damaged transcripts that belong to no project. Raises CatalogError, SettingsError.
-    """
+    """Index every transcript of the machine that is new or changed, without a lock, then count for the statistics all
+    sessions that changed. Return the problems of damaged transcripts that belong to no project. Raises CatalogError,
+    SettingsError."""
     owners = context.folder_owners()
     with Catalog.open(context.home) as catalog:
         stores, stale = context.find_stale_transcripts(catalog, owners)

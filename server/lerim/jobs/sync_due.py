@@ -63,11 +63,8 @@ def snapshot_stores(transcripts: Iterable[Transcript], databases: Iterable[Datab
 
 
 def is_sync_due(current: StoreSnapshot, previous: StoreSnapshot | None, is_catalog_behind: Callable[[], bool]) -> bool:
-    """Whether a sync would find something.
-
-    Either a session whose last exchange was held back has settled, or something changed since the last complete sync
-    (`previous`) and the catalog is behind, which is only checked then.
-    """
+    """Whether a session that was held back has settled, or something changed since the last complete sync (`previous`)
+    and the catalog is behind, which is only checked then."""
     if previous is not None and previous.unsettled - current.unsettled:
         return True
     if previous is not None and previous.digest == current.digest:
@@ -78,10 +75,8 @@ def is_sync_due(current: StoreSnapshot, previous: StoreSnapshot | None, is_catal
 def check_stores(
     home: Home, environ: Mapping[str, str], projects: Sequence[str], previous: StoreSnapshot | None
 ) -> tuple[StoreSnapshot, bool]:
-    """Returns the state of the agents' stores and whether a sync of these projects (their keys) would find something.
-
-    `previous` is the state at the last complete sync. Raises CatalogError and SettingsError.
-    """
+    """Returns the state of the agents' stores and whether a sync of these projects (their keys) would find something
+    since `previous`. Raises CatalogError and SettingsError."""
 
     owners = FolderOwners(list_projects(home)[0], home=home)
     with Catalog.open(home) as catalog:  # the same folders as a sync: some sessions' stamps depend on them
@@ -116,8 +111,8 @@ def list_store_folders(stores: DiscoveredStores, roots: Mapping[Platform, Sequen
 
 
 def find_next_settling(home: Home, projects: Sequence[str]) -> float | None:
-    """Returns when the first session of these projects (their keys) settles whose last exchange was not over at its
-    last sync, in epoch seconds; None if there is none. Raises CatalogError."""
+    """Returns when the first session of these projects whose last exchange was not over settles, in epoch seconds.
+    Raises CatalogError."""
     with Catalog.open(home) as catalog:
         times = (catalog.find_settling_jobs(project)[1] for project in projects)
         return min((at for at in times if at is not None), default=None)
@@ -126,11 +121,8 @@ def find_next_settling(home: Home, projects: Sequence[str]) -> float | None:
 def _is_catalog_behind(
     home: Home, projects: Sequence[str], stores: DiscoveredStores, owners: FolderOwners, folders: Sequence[str]
 ) -> bool:
-    """Whether a transcript changed since the catalog read it, or an interrupted sync left work to do.
-
-    Some agents write to their database all the time. A changed database is listed here and its stamp stored if it has
-    nothing new, since starting a job costs more. Only sessions of these projects count in a database.
-    """
+    """Whether a transcript changed since the catalog read it, or an interrupted sync left work to do. A changed
+    database is listed here and its stamp stored if it has nothing new: starting a job costs more."""
 
     with Catalog.open(home) as catalog:
         open_databases(stores, catalog.load_store_stamps(), folders, catalog.load_damaged_stores())
@@ -156,8 +148,7 @@ def _is_catalog_behind(
 
 
 def has_due_jobs(home: Home, project: str) -> bool:
-    """Returns whether sessions of a project (its key) wait to be read, or an interrupted sync left some. Raises
-    CatalogError."""
+    """Returns whether sessions of a project (its key) wait to be read. Raises CatalogError."""
     with Catalog.open(home) as catalog:
         return _has_due_jobs(catalog, project)
 

@@ -248,8 +248,7 @@ class LineWriter:
 def listen_to_parent(
     source: BinaryIO, cancel: threading.Event, bridge: EditorBridge, on_parent_exit: Callable[[], None]
 ) -> None:
-    """Handle the parent's lines until the end of input, which means that it exited; then call `on_parent_exit`. Invalid
-    lines are ignored."""
+    """Handle the parent's lines until the end of input, which means that it exited. Invalid lines are ignored."""
     decoder = msgspec.json.Decoder(ParentLine)
     for line in iter(source.readline, b""):
         try:
@@ -303,7 +302,7 @@ def _send_failure(lines: LineWriter, error: LerimError) -> int:
 
 
 def _execute_order(order: Order, lines: LineWriter, cancelled: Callable[[], bool], bridge: EditorBridge) -> LastLine:
-    """Carry out the order and return its last line. What a job needs is imported only by that job."""
+    """What a job needs is imported only by that job."""
     environ, home = os.environ, _find_home(Path.cwd() if order.job in ("model", "call") else order.repo)
     if order.job == "model":
         from lerim.config import load
@@ -352,7 +351,7 @@ def _execute_order(order: Order, lines: LineWriter, cancelled: Callable[[], bool
 
 
 def _tell_day(project: Project, home: Home, day: str) -> JournalPage:
-    """Return the page of a day. Raises UsageError if it is not a day."""
+    """Raises UsageError if it is not a day."""
     from lerim.journal import build_page, open_journal, parse_day
 
     now = datetime.now(UTC)
@@ -363,7 +362,7 @@ def _tell_day(project: Project, home: Home, day: str) -> JournalPage:
 
 
 def _find_home(folder: Path) -> Home:
-    """Return the person's Lerim home. Raises HomeError, also if it is in the repository around `folder`."""
+    """Raises HomeError, also if the home is in the repository around `folder`."""
     from lerim.paths import Home
     from lerim.project import check_home_outside_repository
 
@@ -373,7 +372,7 @@ def _find_home(folder: Path) -> Home:
 
 
 def _find_project(repo: Path, home: Home) -> Project:
-    """Return the project that contains a folder; for the home, the personal project. Raises ProjectError."""
+    """For the home, the personal project. Raises ProjectError."""
     from lerim.project import project
 
     found = project.make_personal_project(home) if repo == home.root else project.locate_project(repo, home)

@@ -1,8 +1,6 @@
-"""The YAML header of a memory file: its position in the text, and its values.
-
-Headers may be edited by hand or come from a stranger's repository: size, nesting and aliases are limited, only YAML's
-safe types are created, and anything unreadable raises a `MemoryError_` that names the file.
-"""
+"""The YAML header of a memory file: its position in the text, and its values. It may come from a stranger's repository:
+size, nesting and aliases are limited, only YAML's safe types are created, and anything unreadable raises a
+`MemoryError_` that names the file."""
 
 from __future__ import annotations
 
@@ -110,8 +108,7 @@ def _load_yaml(head: str, where: str) -> dict[str, Yaml]:
 
 
 def compose_header(head: str, where: str) -> Any:
-    """Returns a header's YAML nodes, with their places; None if it is empty. Raises MemoryError_ as `load_header` for
-    what would take long, and YAMLError, ValueError and RecursionError."""
+    """Returns a header's YAML nodes. Raises MemoryError_ as `load_header`, YAMLError, ValueError, RecursionError."""
     import yaml
 
     _refuse_yaml_bombs(yaml.parse(head, Loader=_safe_loader()), where)
@@ -119,15 +116,14 @@ def compose_header(head: str, where: str) -> Any:
 
 
 def _safe_loader() -> Any:
-    """Returns PyYAML's safe loader, the C version if it was built."""
     import yaml
 
     return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def _refuse_yaml_bombs(events: Iterable[Any], where: str) -> None:
-    """Raises MemoryError_ for YAML that would take long to load, before any value is built: aliases (they multiply),
-    deep nesting, thousands of values, and very long numbers."""
+    """Raises MemoryError_ before any value is built: for aliases (they multiply), deep nesting, thousands of values,
+    and very long numbers."""
     import yaml
 
     depth = values = 0
@@ -154,10 +150,8 @@ def _is_endless(value: str) -> bool:
 
 
 def load_plain_header(head: str) -> dict[str, Yaml] | None:
-    """Reads the form our own writer produces, about fifty times faster than YAML; returns None for anything else.
-
-    A property test checks that the result equals PyYAML's.
-    """
+    """Reads the form our own writer produces, about fifty times faster than YAML, with the same result (a property test
+    checks that); returns None for anything else."""
     if UNSAFE_CHARACTERS.search(head):
         return None
     found: dict[str, Yaml] = {}
@@ -187,8 +181,7 @@ _UNSUPPORTED: dict[str, Yaml] = {}  # marks a value that our writer would not pr
 
 
 def _split_entry(line: str) -> tuple[str, str]:
-    """Returns a line's key and its value's text, "" if the value is on the next lines; the key is "" if it is no
-    entry."""
+    """Returns a line's key, "" if it is no entry, and its value's text, "" if that is on the next lines."""
     key, sign, text = line.partition(": ")
     if sign:
         if not text or text[0].isspace():
@@ -254,7 +247,6 @@ def _parse_block(lines: list[str]) -> Yaml:
 
 
 def _parse_field(line: str) -> tuple[str, Yaml]:
-    """Returns one entry of a mapping in a list; the key is "" if the line is not an entry."""
     key, text = _split_entry(line)
     value = _parse_scalar(text) if text else _UNSUPPORTED
     return ("", None) if value is _UNSUPPORTED else (key, value)

@@ -1,7 +1,5 @@
-"""Writes header lines: the only place where text becomes YAML, and the only way to change a header.
-
-A change replaces only the lines of its own keys: order, comments, quoting and unknown keys are preserved byte for byte.
-"""
+"""Writes header lines: the only place where text becomes YAML, and the only way to change a header. All but the lines
+of the changed keys is preserved byte for byte."""
 
 from __future__ import annotations
 
@@ -30,8 +28,7 @@ def yaml_scalar(value: str, *, in_list: bool = False) -> str:
 
 
 def quote_scalar(value: str, quote: str = "", *, in_list: bool = False) -> str:
-    """Returns a string as written between the quotation marks `quote`, or without any, then in marks of its own if
-    YAML would read it otherwise."""
+    """Returns a string between the marks `quote`, or in marks of its own if YAML would read it otherwise."""
     if quote == "'":
         return value.replace("'", "''")
     written = yaml_scalar(value, in_list=in_list)
@@ -81,10 +78,8 @@ def read_back_value(value: HeaderValue) -> Yaml:
 
 
 def change_header(head: str, changes: Mapping[str, HeaderValue], order: Sequence[str], newline: str, where: str) -> str:
-    """Returns `head` with the lines of the keys in `changes` replaced, added (in `order`) or removed.
-
-    Raises MemoryError_ if the header cannot be changed line by line, for example because two keys share a line.
-    """
+    """Returns `head` with the lines of the keys in `changes` replaced, added (in `order`) or removed. Raises
+    MemoryError_ if that cannot be done line by line."""
     before = load_header(head, where)
     wanted = {
         key: value
@@ -120,7 +115,7 @@ def change_header(head: str, changes: Mapping[str, HeaderValue], order: Sequence
 def _verify_change(
     before: Mapping[str, Yaml], wanted: Mapping[str, HeaderValue], after: Mapping[str, Yaml], where: str
 ) -> None:
-    """Raises MemoryError_, before anything is written, unless the changed header has exactly the expected values."""
+    """Raises MemoryError_ unless the changed header has exactly the expected values."""
     expected = {key: value for key, value in before.items() if key not in wanted}
     expected |= {key: read_back_value(value) for key, value in wanted.items() if value is not None}
     if expected.keys() != after.keys() or any(not _is_same(expected[key], after[key]) for key in expected):
@@ -148,8 +143,7 @@ def _is_same(one: Yaml, other: Yaml) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _KeySpan:
-    """The offsets of a top-level key: the start of its first line, the end of its value and the end of its last line
-    (`\\n` excluded)."""
+    """The offsets of a top-level key's first line, of its value's end and of its last line's."""
 
     start: int
     stop: int
@@ -201,6 +195,5 @@ def _replace_edit(head: str, key: str, value: HeaderValue, span: _KeySpan, newli
 
 
 def _insertion_offset(key: str, spans: Mapping[str, _KeySpan], order: Sequence[str], end: int) -> int:
-    """Returns the offset at which to insert a key: before the first key that follows it in the schema, else the end."""
     later = set(order[order.index(key) + 1 :]) if key in order else set()
     return min((span.start for name, span in spans.items() if name in later), default=end)

@@ -1,10 +1,5 @@
-"""Finds the memories that others end, and repairs links between memories that disagree. `supersedes` and `resolves` are
-authoritative, wherever the ended file is.
-
-After a merge of two branches, a move or an edit by hand, one side of a link may be missing. A repair changes only links
-in headers, mostly the back links of ended memories (`superseded_by`, `resolved_by`), and moves ended memories to
-`archived/`.
-"""
+"""Finds the memories that others end, and repairs links that disagree after a merge of two branches, a move or an edit
+by hand. `supersedes` and `resolves` are authoritative, wherever the ended file is."""
 
 from __future__ import annotations
 
@@ -32,9 +27,7 @@ _LINK_KEYS = [key for keys in _KEYS.values() for key in keys]
 
 @dataclass(frozen=True, slots=True)
 class LinkRepair:
-    """The repair of one memory: `changes` to its header (None removes the key), and whether its file should be
-    archived.
-    """
+    """The `changes` to one memory's header (None removes the key), and whether its file should be archived."""
 
     stored: StoredMemory
     changes: Mapping[str, HeaderValue]
@@ -122,13 +115,12 @@ def _links_of(one: StoredMemory) -> MemoryLinks:
 
 
 def _unique_by_id(linked: Sequence[MemoryLinks]) -> dict[str, MemoryLinks]:
-    """Returns the links by id, without ids that two files share."""
     count = Counter(one.id for one in linked)
     return {one.id: one for one in linked if count[one.id] == 1}
 
 
 def _find_repairs(known: Mapping[str, MemoryLinks]) -> dict[str, tuple[dict[str, HeaderValue], bool]]:
-    """Returns by id, for memories whose links disagree, the changes to the header and whether to archive the file."""
+    """Returns by id the changes to the header and whether to archive the file."""
     enders: dict[tuple[str, EndKind], list[str]] = defaultdict(list)  # of each target, the latest first
     links = {link for one in known.values() for link in ending_links(one) if link.target in known}
     for link in sorted(links - find_circular_links(links), key=lambda one: (one.updated, one.ender), reverse=True):
@@ -160,8 +152,8 @@ def linked_ids(record: MemoryRecord) -> tuple[str, ...]:
 
 
 def find_ended(links: Iterable[EndingLink]) -> dict[str, EndKind]:
-    """Returns how each ended memory ended, by id. If memories end each other, directly or in a circle, none of them is
-    ended by it; a memory that is both superseded and resolved counts as superseded."""
+    """Returns how each ended memory ended, by id; none that end each other. One both superseded and resolved is
+    superseded."""
     known = set(links)
     found: dict[str, EndKind] = {}
     for link in known - find_circular_links(known):

@@ -97,12 +97,8 @@ def parse_record(text: str, path: Path, primitive: Primitive | None = None) -> M
 
 
 def examine_record(text: str, path: Path, primitive: Primitive | None = None) -> tuple[MemoryRecord, list[Problem]]:
-    """Reads a memory file's text and reports which values had to be guessed.
-
-    `path` gives the primitive (by folder) and the id (by stem). An invalid value is replaced by its default and
-    reported as a Problem. Raises MemoryError_ only for a missing or unreadable header, and ConflictError for git's
-    conflict markers.
-    """
+    """Reads a memory file's text; `path` gives primitive and id. An invalid value is replaced by its default and
+    reported as a Problem. Raises MemoryError_ only for a missing or unreadable header, and ConflictError."""
     if split_conflict(text) is not None:
         todo = f"Merge them with `lerim memory merge {path.stem}`, or resolve the conflict by hand."
         raise ConflictError(
@@ -127,7 +123,6 @@ def examine_values(
 
 
 def _read_body(text: str, parts: HeaderOffsets) -> str:
-    """Returns the text below a header. In a file with Windows line ends they are read as `\\n`."""
     body = text[parts.body :].removeprefix(parts.newline).removesuffix(parts.newline)
     return body.replace("\r\n", "\n") if parts.newline == "\r\n" else body
 
@@ -213,7 +208,7 @@ class _HeaderReader:
         return self._as_written(value, key)
 
     def _as_written(self, value: Yaml, *at: str | int) -> str:
-        """Returns a value as the person wrote it: YAML reads `Yes` as a boolean and `1.10` as a number."""
+        """YAML reads `Yes` as a boolean and `1.10` as a number."""
         if isinstance(value, str):
             return value
         if self._raw_values is None:
@@ -290,7 +285,7 @@ class _HeaderReader:
         return tuple(self._as_written(item, key, *(() if at < 0 else (at,))) for at, item in good)
 
     def _references(self) -> tuple[str, ...]:
-        """Returns the references as written, because the file is the person's; `parse_reference` normalises them."""
+        """They stay as written, because the file is the person's; `parse_reference` normalises them."""
         found = self._text_list("references")
         for text in found:
             if parse_reference(text) is None:
@@ -348,13 +343,9 @@ def render_record(record: MemoryRecord, extra: Mapping[str, HeaderValue] | None 
 
 
 def update_record_text(text: str, changes: Mapping[str, HeaderValue], body: str | None = None, where: str = "") -> str:
-    """Returns the text with only the lines of the given keys, and the body if given, changed; all else is preserved
-    byte for byte. The body gets the file's line ends.
-
-    A value equal to the one in the file changes nothing; None removes the key. A secret is written only if the file
-    already contains it, because then a person put it there. Raises MemoryError_ if the header cannot be changed line by
-    line.
-    """
+    """Returns the text with only the lines of the given keys (None removes one), and the body if given, changed. A
+    secret is written only if the file already contains it, because then a person put it there. Raises MemoryError_ if
+    the header cannot be changed line by line."""
     changes = {key: _redact_value(key, value, text) for key, value in changes.items()}
     body = None if body is None else _redact_new(body, text)
     parts = split_header(text)
@@ -378,7 +369,6 @@ _UNREDACTED_KEYS = frozenset(
 
 
 def _redact_value(key: str, value: HeaderValue, before: str) -> HeaderValue:
-    """Returns a header value without the secrets that the file does not already contain."""
     if key in _UNREDACTED_KEYS:
         return value
     if isinstance(value, str):

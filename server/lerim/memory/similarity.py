@@ -59,10 +59,8 @@ def word_rarity(memories: int, having: int) -> float:
 
 
 def claim_vector(title: Iterable[str], body: Iterable[str], idf: Callable[[str], float]) -> dict[str, float]:
-    """Returns the weight of each stem of a claim, scaled to length 1; empty if there are only filler words.
-
-    `idf` returns how rare a word is; of several words with the same stem, only the first is looked up.
-    """
+    """Returns the weight of each stem of a claim, scaled to length 1. Of several words with the same stem, only the
+    first is looked up in `idf`."""
     counts: dict[str, int] = {}
     words: dict[str, str] = {}
     for text, times in ((title, TITLE_WEIGHT), (body, 1)):
@@ -88,11 +86,8 @@ def cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
 
 
 def normalise_claim(title: str, body: str) -> str:
-    """Returns a claim's text without differences in form; two claims with equal results say the same.
-
-    Case, white space, markdown (code spans, emphasis, headings, list marks), quotation marks and punctuation at the end
-    of words are dropped. Code spans, and words that do not consist of letters alone, keep their case (`-v`, `-V`).
-    """
+    """Returns a claim's text without differences in form: case (but of code and words that are not letters alone),
+    white space, markdown, quotation marks and punctuation. Two claims with equal results say the same."""
     return f"{_normalise(title)}\n{_normalise(body)}"
 
 
@@ -109,6 +104,5 @@ def _normalise(text: str) -> str:
 
 
 def _fold_prose(prose: str) -> str:
-    """Returns prose without emphasis and quotation marks, with its plain words in lower case."""
     prose = _QUOTES.sub("", _EMPHASIS.sub(r"\2", prose))
     return _PLAIN_WORD.sub(lambda found: found[0].casefold(), prose.replace("’", "'"))

@@ -46,10 +46,7 @@ _MAX_NAME_NUMBER = 100
 
 class Summaries:
     """The summaries below `memory_dir`; `private_dir` contains the record of what was written. Close it after use.
-
-    `anchor` may be reached through a symbolic link; nothing below it may. Raises MemoryError_ if the private folder
-    cannot be used.
-    """
+    `anchor` may be reached through a symbolic link; nothing below it may. Raises MemoryError_."""
 
     def __init__(self, memory_dir: Path, anchor: Path, private_dir: Path) -> None:
         self._memory_dir = memory_dir
@@ -62,8 +59,7 @@ class Summaries:
         self._db.close()
 
     def made_by(self, session: str) -> str:
-        """Returns what made the last summary of a session (`claude:5e1f…`): "rules", a model's label, or "" if it has
-        none."""
+        """Returns what made the last summary of a session: "rules", a model's label, or "" if it has none."""
         return self._load(session)[1]
 
     def is_edited(self, session: str) -> bool:
@@ -75,11 +71,8 @@ class Summaries:
         return bool(text.strip()) and files.hash_text(text) not in hashes
 
     def write(self, record: MemoryRecord, session: str, maker: str) -> tuple[Path, SummaryChange]:
-        """Writes the summary of a session, or rewrites it if the file is still as we wrote it.
-
-        `record.created` is the session's start; the record's id follows from the path. Raises MemoryError_ or
-        BoundaryError, and then leaves an existing file as it was.
-        """
+        """Writes the summary of a session that began at `record.created`, or rewrites it if the file is still as we
+        wrote it. Raises MemoryError_ or BoundaryError, and then leaves an existing file as it was."""
         name, _, hashes = self._load(session)
         path = self._memory_dir / name if name else None
         if path is None or files.is_absent(path):
@@ -120,12 +113,11 @@ class Summaries:
         raise MemoryError_(message, where=str(folder), todo="Remove files there that are not summaries.")
 
     def _temporary_folder(self) -> Path:
-        """Returns the folder for temporary files. A session's folder may never be written to again, so that the
-        temporary file of a killed process would stay there."""
+        """A session's folder may never be written to again, so that a killed process's file would stay there."""
         return self._memory_dir / FOLDERS["summary"]
 
     def _load(self, session: str) -> tuple[str, str, list[str]]:
-        """Returns the name, the maker and the hashes of a session's summary; empty if it has none."""
+        """Returns the name, the maker and the hashes of a session's summary."""
         with sqlite.convert_errors(self._path, _SCHEMA):
             query = "SELECT name, maker, hashes FROM summaries WHERE session = ?"
             row = self._db.execute(query, (session,)).fetchone()
@@ -139,8 +131,8 @@ class Summaries:
 
 
 def read_summary(memory_dir: Path, anchor: Path, private_dir: Path, session: str) -> tuple[MemoryRecord, Path] | None:
-    """Returns the summary of a session and its file; None if this installation wrote none, or if it is gone. Raises
-    BoundaryError, MemoryError_."""
+    """Returns the summary of a session and its file, if this installation wrote one. Raises BoundaryError,
+    MemoryError_."""
     path = private_dir / DATABASE
     if not path.exists():
         return None
@@ -154,8 +146,7 @@ def read_summary(memory_dir: Path, anchor: Path, private_dir: Path, session: str
 
 
 def _find_in_folder(folder: Path, anchor: Path, session: str) -> Path | None:
-    """Returns the summary of a session (`claude:5e1f…`) in a folder, found by its `source`; None if there is no
-    readable one. Raises BoundaryError if a symbolic link leads there."""
+    """Raises BoundaryError if a symbolic link leads there."""
     try:
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".md" and not path.name.startswith("."))
     except OSError:

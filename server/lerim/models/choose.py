@@ -44,16 +44,9 @@ def choose_model(
     editor: EditorState | None,
     servers: Mapping[str, str] = local.LOCAL_SERVERS,
 ) -> tuple[Model | None, list[Problem]]:
-    """Returns the model the settings name for a role, with its key from the environment and its windows reduced to its
-    limits.
-
-    The model is None if the settings name none, if `auto` finds none, or if there is a problem, including any error
-    in the role's settings.
-
-    With `auto`, and with `ollama` without a model name, servers on this machine are asked for their models, for at
-    most two seconds. `servers` are the names and base URLs `auto` tries; if it is empty, no server is asked
-    and none is found. `editor` is the result of `read_editor_state`.
-    """
+    """Returns the model the settings name for a role, reduced to its limits; None if they name none, if `auto` finds
+    none, or if there is a problem. With `auto`, and with `ollama` without a model name, `servers` on this machine
+    (names and base URLs) are asked for their models, for at most two seconds."""
     if faults := settings.faults[role_name]:
         return None, list(faults)
     role = settings.roles[role_name]
@@ -67,8 +60,7 @@ def choose_model(
 
 
 def find_extraction_model(settings: Settings, environ: Mapping[str, str]) -> Model:
-    """Returns the extraction model of these settings. Raises SettingsError, ModelKeyError or ModelGoneError if there is
-    none to ask."""
+    """Returns the extraction model of these settings. Raises SettingsError, ModelKeyError or ModelGoneError."""
     model, problems = choose_model("extract", settings, environ, read_editor_state(environ)[0])
     if model is not None:
         return model
@@ -80,12 +72,8 @@ def find_extraction_model(settings: Settings, environ: Mapping[str, str]) -> Mod
 
 
 def key_variables(provider: str, base_url: str = "") -> tuple[str, ...]:
-    """Returns the variables that may contain the key for a provider at a valid address; "" is the provider's default
-    address.
-
-    A provider's key is used for its own host only: whoever changes the address in the settings must not receive the
-    key.
-    """
+    """Returns the variables that may contain the key for a provider at a valid address. A key is used for the
+    provider's own host only: whoever changes the address in the settings must not receive it."""
     provider_entry = PROVIDERS[provider]
     if not base_url or (provider_entry.base_url and is_same_service(base_url, provider_entry.base_url)):
         return provider_entry.key_variables
@@ -134,8 +122,7 @@ def _choose_automatically(
     editor: EditorState | None,
     servers: Mapping[str, str],
 ) -> Model | Problem | None:
-    """Returns the first model available: from a provider whose key is set, from the editor if the person allowed it, or
-    from a server on this machine. If the settings name an address, only the server there is tried."""
+    """Returns the first model available. If the settings name an address, only the server there is tried."""
     if not base_url:
         for provider in PROVIDERS:
             key, variable = find_key(provider, environ)
@@ -178,7 +165,6 @@ def _choose_service(role: Role, where: str, base_url: str, environ: Mapping[str,
 
 
 def _choose_ollama(role: Role, base_url: str) -> Model | Problem:
-    """Returns the first model that Ollama lists, because Ollama has no default model."""
     servers = local.find_local_servers([base_url])
     if not servers:
         message = f"Ollama does not answer at {base_url}, so no model was used. Start it, or name its model."
@@ -209,8 +195,7 @@ def _choose_editor_model(role: Role, where: str, editor: EditorState | None) -> 
 
 
 def _match_editor_model(wanted: str, models: list[EditorModel] | tuple[EditorModel, ...]) -> EditorModel | None:
-    """Returns the model that a setting names by id, else by family or name, or the first if the setting is empty.
-    Models the person allowed come before models they were not asked about."""
+    """Returns the model that a setting names by id, else by family or name, those the person allowed first."""
     models = sorted(models, key=lambda model: model.allowed is not True)
     for field_ in ("id", "family", "name"):
         for model in models:
@@ -228,7 +213,6 @@ def _choose_command(role: Role, where: str) -> Model | Problem:
 
 
 def _choose_agent(role: Role, where: str, environ: Mapping[str, str]) -> Model | Problem:
-    """Returns the model of an installed agent. Finds the agent's program but does not start it."""
     program = find_program(role.provider, environ)
     if program is None:
         return missing_program_problem(role.provider, where)
@@ -260,7 +244,6 @@ def _make_model(role: Role, provider: str, name: str, base_url: str = "") -> Mod
 
 
 def _fit_windows(model: Model, home: Home, editor: EditorState | None) -> Model:
-    """Reduces the model's windows to its limit: the one it reported earlier, or the editor's for an editor model."""
     from lerim.models import limits
     from lerim.models.money import consent
 

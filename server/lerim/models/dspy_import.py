@@ -22,7 +22,6 @@ def _leave_out_source_lines() -> Iterator[None]:
 
 
 def _list_frames(context: int = 1) -> list[inspect.FrameInfo]:
-    """Returns what `inspect.stack` does, without source lines."""
     frames: list[inspect.FrameInfo] = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:

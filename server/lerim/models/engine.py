@@ -64,14 +64,9 @@ class CallBudget(Protocol):
 
 
 class Engine:
-    """Asks one model, or its fallbacks if it fails; DSPy calls `complete`. A call ends early when `cancelled` returns
-    true.
-
-    Limits are remembered in `home`; `environ` is the environment of commands and agents; calls are paid from `budget`
-    if there is one; the editor's models are asked over `bridge`; an answer has at most `max_output_tokens` tokens; a
-    call that fails is made at most `most_tries` times. `role_usage` is the usage of all calls, `steps` lists retries,
-    fallbacks and other irregular events.
-    """
+    """Asks one model, or its fallbacks if it fails; DSPy calls `complete`. Limits are remembered in `home`; calls are
+    paid from `budget` if there is one; the editor's models are asked over `bridge`. `role_usage` is the usage of all
+    calls, `steps` lists retries, fallbacks and other irregular events."""
 
     def __init__(
         self,
@@ -117,8 +112,7 @@ class Engine:
 
     @property
     def window_tokens(self) -> int:
-        """The most o200k tokens a window may have now: less than the settings say once the model has reported a smaller
-        limit."""
+        """The most o200k tokens a window may have now; less once the model has reported a smaller limit."""
         model = self._models[self._model_index]
         return limits.choose_window_tokens(model, self._bounds.get_limit(model))
 
@@ -148,7 +142,6 @@ class Engine:
                 return _make_response(request, answer)
 
     def _ask_with_retries(self, request: lm15.Request, model: Model, listener: TextListener | None) -> ModelAnswer:
-        """Returns one answer, retrying errors that may pass and limits that can be corrected."""
         tries = 0
         while True:
             output = self._bounds.get_output_bound(model)
@@ -181,7 +174,6 @@ class Engine:
                 raise faults.cancelled_error() from error
 
     def _switch_model(self, index: int, error: lm15.LM15Error) -> int:
-        """Switches to the next model for the rest of the run and returns its index."""
         with self._lock:
             is_first = self._model_index == index
             if is_first:
@@ -196,7 +188,6 @@ class Engine:
     def _ask_once(
         self, request: lm15.Request, model: Model, output: OutputBound, listener: TextListener | None
     ) -> ModelAnswer:
-        """Asks once. A billed call is recorded before and after it."""
         text = join_request(request)
         with self._reserve_cost(model, _estimate_most_tokens(text), output.max_output_tokens) as recorded:
             began = time.monotonic()
@@ -270,6 +261,5 @@ def _make_response(request: lm15.Request, answer: ModelAnswer) -> lm15.Response:
 
 
 def _estimate_most_tokens(text: str) -> int:
-    """Returns an upper bound of the tokens any service counts for a text: no tokenizer counts more than 1.5 times as
-    many as o200k, or more tokens than bytes."""
+    """No tokenizer counts more than 1.5 times as many as o200k, or more tokens than bytes."""
     return min(len(text.encode("utf-8", "replace")) + 100, count_tokens(text) * 3 // 2 + 100)

@@ -44,6 +44,5 @@ class Model:
 
     @property
     def billed(self) -> bool:
-        """Whether each call is paid for by its tokens. False for models on this machine and in the editor, for
-        commands, and for agents' programs, which use the person's plan."""
+        """Whether each call is paid for by its tokens: not on this machine, in the editor, or on the person's plan."""
         return self.wire in ("chat", "anthropic") and not self.local

@@ -1,8 +1,4 @@
-"""What is known about the model without asking it: which one it is, whether it may be asked, what waits for it, and
-what today cost.
-
-No server is contacted, so this can be shown at any time.
-"""
+"""What is known about the model without asking it or any server."""
 
 from __future__ import annotations
 
@@ -71,11 +67,8 @@ class ModelChoice:
 def choose_allowed(
     role: RoleName, settings: Settings, home: Home, environ: Mapping[str, str], *, explicit: bool = True
 ) -> ModelChoice:
-    """Chooses the model of a role and decides whether it may be asked now.
-
-    A billed model needs the person's consent. An editor model that the person was not asked about may make the
-    editor show a question, so it needs a job that the person started (`explicit`).
-    """
+    """Chooses the model of a role and decides whether it may be asked now: a billed one needs the person's consent, and
+    an editor model that may show a question needs a job that the person started (`explicit`)."""
     model, problems = choose_model(role, settings, environ, editor_settings.read_editor_state(environ)[0])
     if model is None:
         return ModelChoice(None, "gone" if problems else "none", problems)
@@ -87,8 +80,7 @@ def choose_allowed(
 def load_model_view(
     project: str, settings: Settings, home: Home, environ: Mapping[str, str], now: datetime
 ) -> ModelView:
-    """Loads the state of a project's extraction model; `project` is the project's key, `now` determines the day. Raises
-    CatalogError."""
+    """Loads the state of the extraction model of the project with this key. Raises CatalogError."""
     role = settings.roles["extract"]
     model, problems = find_role_model("extract", settings, environ)
     summarizer, _ = find_role_model("summarize", settings, environ)
@@ -122,8 +114,7 @@ def load_model_view(
 def find_role_model(
     name: RoleName, settings: Settings, environ: Mapping[str, str]
 ) -> tuple[Model | None, list[Problem]]:
-    """Returns the model of a role as far as the settings, the keys and the editor determine it, and the reasons if
-    there is none."""
+    """Returns the model of a role as far as settings, keys and editor determine it, or the reasons without one."""
     role = settings.roles[name]
     if settings.faults[name]:
         return None, list(settings.faults[name])

@@ -74,13 +74,12 @@ def split_by_tokens(text: str, most: int) -> list[str]:
 
 
 def _split_line(line: str, tokens: int, most: int) -> list[str]:
-    """Splits a line of `tokens` tokens into pieces of equal length, most of them with a little less than `most`."""
+    """Splits a line into pieces of equal length, most of them with a little less than `most` tokens."""
     step = max(1, len(line) * most * 9 // (tokens * 10))
     return [line[at : at + step] for at in range(0, len(line), step)]
 
 
 def _halve_until_fitting(piece: str, most: int) -> list[str]:
-    """Returns the piece, halved repeatedly until no part has more than `most` tokens."""
     if not piece:
         return []
     if len(piece) == 1 or count_tokens(piece) <= most:

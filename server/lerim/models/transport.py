@@ -20,10 +20,7 @@ from lerim.redaction import clean_text
 
 
 class Transport:
-    """Sends requests for one engine. Any number of threads may use it at once.
-
-    `environ` is the environment of commands and agents; the editor's models are asked over `bridge`.
-    """
+    """Sends requests for one engine, for any number of threads."""
 
     def __init__(
         self,
@@ -40,8 +37,8 @@ class Transport:
     def send(
         self, request: lm15.Request, model: Model, output: OutputBound, listener: TextListener | None
     ) -> ModelAnswer:
-        """Sends the request once and returns the answer; `listener` receives its text as it arrives if the wire
-        streams. Raises errors of `dspy.lm15`, and ModelGoneError."""
+        """Sends the request once; `listener` receives text as it arrives. Raises errors of `dspy.lm15`,
+        ModelGoneError."""
         match model.wire:
             case "chat" | "anthropic":
                 return self._ask_service(request, model, output, listener)
@@ -132,7 +129,6 @@ class TextListener:
 def _make_stream_handler(
     stream_answer: chat.AnswerStream, listener: TextListener | None
 ) -> Callable[[bytes], None] | None:
-    """Returns a function that takes the bytes of an event stream and passes the text on, None without a listener."""
     if listener is None:
         return None
     event_stream = EventStream()

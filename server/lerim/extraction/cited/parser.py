@@ -94,7 +94,6 @@ class CitedSentenceParser:
         return line
 
     def _check_sentence(self, text: str, numbers: Sequence[int]) -> CitedSentence | None:
-        """Return the sentence with its numbers, or None if its sources do not support it."""
         sources = [self._sources[number] for number in numbers if number in self._sources]
         text = shorten(clean_text(strip_markup(text)), MAX_SENTENCE_CHARS)
         if (

@@ -57,8 +57,7 @@ def extract_from_turn(turn: Turn) -> list[Fact]:
 
 
 def extract_from_tool_result(call: ToolCall, turn: int) -> list[Fact]:
-    """Returns the facts in a tool call and its result: whether it failed and how, which files it wrote or read, and
-    what the person answered. `turn` is the ordinal of its turn."""
+    """Returns the facts in a tool call and its result, in the turn with this ordinal."""
     facts = [
         Fact("user", "decided", _shorten(f"{answer.question} {answer.answer}"), 0.9, turn)
         for answer in call.answers[:MAX_DECISIONS]
@@ -130,7 +129,6 @@ _PROMPT = (
 
 
 def _extract_from_prompt(text: str, turn: int) -> Iterator[Fact]:
-    """Yields the decisions in a person's words that give up something used before."""
     for sentence in split_spoken(text):
         if not sentence.question and (names := find_superseded_names(sentence.text)):
             yield Fact("user", "decided", _shorten(sentence.text), 0.8, turn, names)
@@ -160,7 +158,6 @@ def _parse_facts(answer: str, turn: int) -> Iterator[Fact]:
 
 
 def _parse_items(answer: str) -> list[object]:
-    """Returns the JSON list in the answer or, if it is broken, those of its objects that can be read."""
     text = _FENCE.sub("", answer.strip())
     start = text.find("[")
     if start >= 0:
@@ -188,8 +185,7 @@ def decode_complete_objects(text: str, at: int = 0) -> list[object]:
 
 
 def _parse_confidence(value: object) -> float:
-    """Returns the model's confidence, clamped to 0..0.8 because a model's word is not worth more; 0.5 if it gave
-    none."""
+    """Clamps to 0..0.8, because a model's word is not worth more."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         return 0.5
     return min(0.8, max(0.0, float(value)))

@@ -42,8 +42,7 @@ _EDGE = " \t\n*_"
 
 
 class SentenceSpan(NamedTuple):
-    """The position of a sentence in its message (`text[start:end]`, verbatim), the kind of line it is in, and the
-    heading above it ('' if none)."""
+    """A sentence's position in its message, the kind of line it is in, and the heading above it ('' if none)."""
 
     start: int
     end: int
@@ -119,7 +118,6 @@ def _kind_of(mark: re.Match[str] | None) -> LineKind:
 
 
 def _continues_line(before: str, line: str) -> bool:
-    """Returns whether a line continues a sentence that was wrapped."""
     last = before.rsplit("\n", 1)[-1]
     return len(last) > 50 and not before.rstrip(" *_`\"')").endswith((".", "!", "?", ":", ";", "。"))
 
@@ -165,7 +163,6 @@ def _split_to_fit(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _trim_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yields the span without surrounding white space and unpaired emphasis marks, unless it is too short."""
     while start < end and text[start].isspace():
         start += 1
     while start < end and text[end - 1].isspace():

@@ -134,7 +134,6 @@ def _select_own_lines(text: str) -> list[str]:
 
 
 def _join_wrapped_lines(lines: list[str]) -> list[str]:
-    """Rejoins hard-wrapped prose: a line that continues in lower case belongs to the one before."""
     out: list[str] = []
     for line in lines:
         wraps = out and len(out[-1]) > 60 and line[:1].islower() and not out[-1].endswith((".", "!", "?", ":", ";"))

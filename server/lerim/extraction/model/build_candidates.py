@@ -58,8 +58,8 @@ def make_earlier_claim(candidate: Candidate) -> EarlierClaim:
 def ground_candidates(
     items: Sequence[MemoryCandidate], turns: Sequence[ShownTurn], material: Material, before: Iterable[EarlierClaim]
 ) -> list[Candidate | DroppedSignal]:
-    """Judges the items a model returned for these turns. Items that repeat a claim in `before` are dropped; two items
-    of one answer that make the same claim are merged."""
+    """Judges the items a model returned for these turns, without those that repeat a claim in `before` or each
+    other."""
     turns_by_id = {turn.id: turn for turn in turns}
     source = SessionSource(
         material.platform,
@@ -111,8 +111,7 @@ def find_repeated_claim(claim: EarlierClaim, others: Iterable[EarlierClaim]) -> 
 
 
 def _find_same_quote(claim: EarlierClaim, before: Iterable[EarlierClaim]) -> EarlierClaim | None:
-    """Returns the earlier claim that rests on the same words: the person has already seen it, however it is worded
-    now."""
+    """Returns the earlier claim that rests on the same words: the person has already seen it."""
     for other in before:
         pairs = ((mine, his) for mine in claim.quotes for his in other.quotes) if claim.turn == other.turn else ()
         if any(
@@ -146,7 +145,6 @@ def _judge_item(
 
 
 def _find_replaced_names(given: Sequence[str], turn_text: str) -> tuple[str, ...]:
-    """Returns the replaced names from the model that the claim's turn mentions."""
     plain_ones = [squeeze_spaces(strip_markup(one)).strip("`\"' ") for one in given[:20]]
     names = [
         one
@@ -186,8 +184,7 @@ def _drop_unquoted(
 
 
 def _make_title_and_body(item: MemoryCandidate, quote: str) -> tuple[str, str]:
-    """Returns title and body of an item. The quote replaces a title that says nothing; quote or title replace an empty
-    body."""
+    """The quote replaces a title that says nothing; quote or title replace an empty body."""
     title, body = strip_markup(item.title).strip(" .\"'"), strip_markup(item.body).strip()
     question = item.primitive == "question"
     if quote and (
@@ -200,7 +197,6 @@ def _make_title_and_body(item: MemoryCandidate, quote: str) -> tuple[str, str]:
 
 
 def _is_meaningful_title(title: str) -> bool:
-    """Returns whether a title is more than one word and not cut off."""
     cut = title.count("`") % 2 == 1 or title.count("(") != title.count(")")
     return len(title.split()) > 1 and len(title) >= MIN_TITLE_CHARS and any(map(str.isalpha, title)) and not cut
 
@@ -227,7 +223,6 @@ def _make_draft(item: MemoryCandidate, place: FoundQuote, material: Material) ->
 
 
 def _locate_references(written: Sequence[str], cwd: str, material: Material) -> tuple[str, ...]:
-    """Returns the references that are files of the repository, as repo-relative paths."""
     out: list[str] = []
     for reference in written[:20]:
         path, _, symbol = reference.strip().strip("`").partition("#")

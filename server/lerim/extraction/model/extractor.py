@@ -1,9 +1,5 @@
 """Extracts candidates from a session's turns with a model: one call per window, several at a time, and one to join.
-
-Results are returned in the order of the windows, as each one ends. Nothing the model says is taken on trust:
-`grounding` gives each claim its turn, its speaker and its confidence, and a merge only joins two candidates that code
-also finds similar.
-"""
+Results are returned in the order of the windows, and nothing the model says is taken on trust (`build_candidates`)."""
 
 from __future__ import annotations
 
@@ -45,8 +41,7 @@ ROLE = "extract"
 
 @dataclass(frozen=True, slots=True)
 class ExtractionCallStarted:
-    """The model is being asked about a window (`part` is "2 of 5", or "" if there is only one), or to join the
-    results."""
+    """The model is asked about a window (`part` is "2 of 5", "" if there is only one), or to join the results."""
 
     part: str = ""
     joining: bool = False
@@ -191,7 +186,6 @@ class SessionExtraction:
         return min(self.max_tokens, self.limit())
 
     def _shrink(self, part: _WindowPart) -> list[_WindowPart]:
-        """Splits a window into several that the model accepts."""
         parts = shrink_window(part.window, self._most_tokens(), self.overlap_tokens, self.count)
         return [_WindowPart(window, f"{part.number}.{at}", part.total) for at, window in enumerate(parts, 1)]
 
@@ -206,7 +200,7 @@ class SessionExtraction:
             yield ExtractionCallStarted(part.name)
 
     def _ask_window(self, window: Window, part: str, known: WindowAnswer | None) -> _WindowResult:
-        """Asks about one window, in its own thread, and caches the answer. Of one that is `known`, it asks for the
+        """Asks about one window, in its own thread, and caches the answer. Of one that is `known`, asks for the
         quotes."""
         with attribute_calls(self._session_label, part):
             result = _WindowResult(known.items, is_cached=True) if known else self._ask(window)
@@ -229,8 +223,7 @@ class SessionExtraction:
     def _finish_part(
         self, part: _WindowPart, candidates_by_window: list[list[Candidate]]
     ) -> Generator[ModelResult, None, list[_WindowPart]]:
-        """Yields the results of a window and returns its halves if they must be asked. Re-raises errors from the
-        call."""
+        """Yields the results of a window and returns its halves if they must be asked."""
         window = part.window
         if part.call is None:
             yield self._make_step("skipped", "nothing in it is a signal", part.name, window.approx_tokens)
@@ -294,8 +287,7 @@ class SessionExtraction:
 
 
 def _is_safe_resume_point(after: _WindowPart, part: _WindowPart) -> bool:
-    """Returns whether a later pass that starts with `after` cuts the same windows: the two parts share no turn and do
-    not come from the same halved window."""
+    """Returns whether a later pass that starts with `after` cuts the same windows."""
     same = after.number.partition(".")[0] == part.number.partition(".")[0]
     return not same and after.window.first_fresh > part.window.fresh_turns[-1].number
 
@@ -305,7 +297,6 @@ def _is_running(part: _WindowPart) -> bool:
 
 
 def _has_fatal_error(parts: Sequence[_WindowPart]) -> bool:
-    """Returns whether a call failed with an error that ends the session's extraction, so that no other call is
-    started."""
+    """Returns whether a call failed with an error that ends the session's extraction."""
     ended = [part.call.exception() for part in parts if part.call is not None and part.call.done()]
     return any(error is not None and not isinstance(error, WindowTooLargeError) for error in ended)

@@ -84,8 +84,7 @@ def is_overlapping(one: str, two: str) -> bool:
 
 
 def fold_text(text: str) -> tuple[str, list[int]]:
-    """Returns the text normalized for comparison, and the original offset of each of its characters, plus one for the
-    end."""
+    """Returns the text normalized for comparison, and the original offset of each of its characters and of the end."""
     out: list[str] = []
     places: list[int] = []
     for at, char in enumerate(text):
@@ -101,7 +100,6 @@ def fold_text(text: str) -> tuple[str, list[int]]:
 
 
 def _fold_without_offsets(text: str) -> str:
-    """Returns the same text as `fold_text` but without the offsets, and faster."""
     seen = HIDDEN_CHARACTERS.sub(lambda match: match.group() if match.group().isspace() else "", text)
     return " ".join(seen.split()).translate(_EQUIVALENT_CHARACTERS).lower()
 
@@ -117,8 +115,7 @@ def _normalize_quote(quote: str) -> str:
 
 
 def _without_label(quote: str, turn: ShownTurn) -> str:
-    """Returns what follows the label of the turn or of one of its pieces, or "" if the quote does not begin with a
-    label."""
+    """Returns what follows the label of the turn or of one of its pieces, "" without a label."""
     text = quote[:MAX_SEARCHED_CHARS].lstrip(" \t\n»›")
     heads = (f"{piece.head}:" for piece in turn.pieces if piece.head)
     for label in (f"[{turn.number}] {turn.role}:", f"{turn.role}:", *heads):
@@ -128,7 +125,6 @@ def _without_label(quote: str, turn: ShownTurn) -> str:
 
 
 def _match_whole_turn(quote: str, turn: ShownTurn) -> FoundQuote | None:
-    """Returns the quote, however short, if it is the whole of a piece of the person's words."""
     wanted = fold_text(quote[:MAX_WHOLE_PIECE_CHARS])[0].strip(_EDGE_CHARACTERS)
     for piece in turn.pieces if any(map(str.isalnum, wanted)) else ():
         if piece.who != "user" or len(piece.text) > MAX_WHOLE_PIECE_CHARS:

@@ -24,8 +24,7 @@ MAX_LISTED_FILES = 40
 
 @dataclass
 class _State:
-    """`sent` is the number of the last turn a model was shown; `turns` are the last turns sent and all turns not
-    sent."""
+    """`sent` is the number of the last turn a model was shown; `turns` are the last ones sent and all not sent."""
 
     version: int = VERSION
     sent: int = -1
@@ -143,8 +142,7 @@ class Material:
         }
 
     def metrics(self) -> dict[str, object]:
-        """Returns how large the session is, the repo-relative files it touched last, and the tokens its own model
-        used."""
+        """How large the session is, the files it touched last, and the tokens its own model used."""
         return {
             "turns": self._state.met + 1,
             "tool_calls": self._state.calls,
@@ -155,7 +153,6 @@ class Material:
 
 
 def _unpacked(data: bytes | None) -> _State:
-    """Decodes the state of an earlier pass. Returns a fresh state if there is none or this version cannot read it."""
     if not data:
         return _State()
     try:

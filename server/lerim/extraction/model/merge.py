@@ -28,8 +28,7 @@ MIN_SAME_OVERLAP = 0.6  # word overlap from which code alone considers two claim
 
 @dataclass(frozen=True, slots=True)
 class JoinedCandidates:
-    """Two candidates returned earlier make the same claim: `merged` has the quotes of both, `withdrawn` is to be
-    withdrawn."""
+    """Two candidates make the same claim: `merged` has the quotes of both, `withdrawn` is to be withdrawn."""
 
     merged: Candidate
     withdrawn: Candidate
@@ -68,8 +67,7 @@ def join_with_model(
 
 
 def join_without_model(candidates: Sequence[Candidate]) -> Iterator[JoinedCandidates]:
-    """Yields the joins that code makes without a model: candidates that are nearly identical, keeping the more
-    confident one."""
+    """Yields the joins of candidates that are nearly identical, keeping the more confident one."""
     near = ((at, _find_nearest(candidates, at, range(at), MIN_SAME_OVERLAP)) for at in range(len(candidates)))
     yield from _join_pairs(candidates, [(at, other) for at, other in near if other is not None])
 
@@ -104,7 +102,6 @@ def _describe_candidate(candidate: Candidate) -> dict[str, object]:
 
 
 def _find_nearest(candidates: Sequence[Candidate], at: int, others: Iterable[int], least: float) -> int | None:
-    """Returns the index of the other candidate most similar to this one, or None if none is similar enough."""
     candidate, best, nearest = candidates[at], least, None
     words = set(content_words(f"{candidate.title} {candidate.body}"))
     for number in others:

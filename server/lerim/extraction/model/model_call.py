@@ -151,7 +151,6 @@ def _find_list(text: str, name: str, fields: set[str]) -> tuple[list[object] | N
 
 
 def _is_cut_off(text: str, name: str) -> bool:
-    """Returns whether the answer ends in the middle of its JSON."""
     body = (_extract_field(text, name) or text).rstrip()
     start = _JSON_START.search(body)
     try:
@@ -166,7 +165,6 @@ def _is_cut_off(text: str, name: str) -> bool:
 
 
 def _extract_field(text: str, name: str) -> str | None:
-    """Returns what follows the marker of a field."""
     found = re.search(rf"^[ \t]{{0,8}}\[\[ ## {name} ## \]\]", text, re.MULTILINE)
     return text[found.end() :] if found else None
 
@@ -180,7 +178,6 @@ def _parse_repaired_json(body: str) -> object:
 
 
 def _describe_error(error: ValidationError) -> str:
-    """Returns what is wrong with one item, without its text."""
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     return clean_text(f"{'.'.join(str(part) for part in first['loc']) or 'it'}: {first['msg']}")[:160]
 

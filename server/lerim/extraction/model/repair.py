@@ -1,8 +1,4 @@
-"""Asks the model again about claims whose quote was not found, or only in tool output: for the exact words of the
-person or the agent that state them.
-
-The new quotes are looked up like all quotes. Only turns that may contain them are sent again.
-"""
+"""Asks the model again for the exact words behind claims whose quote was not found, or only in tool output."""
 
 from __future__ import annotations
 
@@ -71,13 +67,11 @@ def repair_quotes(
 
 
 def _is_said(quote: Quoted, turns: Sequence[ShownTurn]) -> bool:
-    """Returns whether the person or the agent said the quote, as far as this can be determined."""
     found = locate_quote(quote.quote, quote.turn, turns)
     return isinstance(found, FoundQuote) and found.who in ("user", "assistant")
 
 
 def _render_turns(lost: Sequence[MemoryCandidate], turns: Sequence[ShownTurn]) -> str:
-    """Returns the turns in which the claims may be said, in order."""
     words = [set(content_words(f"{turn.words('user')} {turn.words('assistant')}")) for turn in turns]
     chosen: set[int] = set()
     for item in lost:

@@ -23,7 +23,6 @@ _OTHER_NAMES = {"rule": "preference", "convention": "preference", "gotcha": "pit
 
 
 def _typed(primitive: object, kind: object) -> dict[str, object]:
-    """Normalizes the type and kind that a model gave."""
     said = [str(one).strip().lower() for one in (kind, primitive) if isinstance(one, str)]
     kinds = [_OTHER_NAMES.get(one, one) for one in said]
     known = next((one for one in kinds if one in _KINDS), None)
@@ -57,7 +56,6 @@ class MemoryCandidate(BaseModel):
     @field_validator("confidence", mode="before")
     @classmethod
     def _sure(cls, value: object) -> object:
-        """Clamps a number to 0 to 1; null becomes the default."""
         if value is None:
             return 0.8
         return min(1.0, max(0.0, value)) if isinstance(value, int | float) and value == value else value
@@ -65,7 +63,6 @@ class MemoryCandidate(BaseModel):
     @field_validator("tags", "references", "replaces", mode="before")
     @classmethod
     def _listed(cls, value: object) -> object:
-        """Converts null to an empty list, and a text to a list of one."""
         return [] if value is None else [value] if isinstance(value, str) else value
 
     @model_validator(mode="before")

@@ -174,7 +174,6 @@ def _count_blocks(window: Window, count: CountTokens) -> list[WindowBlock]:
 
 
 def _cut_block(block: WindowBlock, max_tokens: int, count: CountTokens) -> Iterator[WindowBlock]:
-    """Yields the block, or parts of it with at most `max_tokens` tokens."""
     if block.size <= max_tokens:
         yield block
         return

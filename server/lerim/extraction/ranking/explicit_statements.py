@@ -1,10 +1,5 @@
-"""Detects what a person states outright, which is always worth reviewing: a rule, a preference, a choice of two things;
-and what no longer applies, because the person calls it off or the agent finds that it was wrong.
-
-Of all keyword rules for statements tried on the labeled sessions, these improve the result: more of the required
-memories are found, proposals are as often right as before, and no additional session with nothing to keep yields a
-proposal (`evals/README.md`).
-"""
+"""Detects what a person states outright, which is always worth reviewing, and what no longer applies. Of all keyword
+rules tried on the labeled sessions, these improve the result (`evals/README.md`)."""
 
 from __future__ import annotations
 
@@ -71,8 +66,7 @@ def is_explicit_statement(passage: TurnPassage, prompt: str) -> bool:
 
 
 def explicit_type(passage: TurnPassage) -> PassageType | None:
-    """Returns the type that a person's words themselves indicate: a decision if they say that they decided, use one
-    thing or prefer it to another, a rule if it applies always, None if they do not indicate a type."""
+    """Returns the type that a person's words themselves indicate, None if they do not indicate one."""
     if not passage.is_persons:
         return None
     text = passage.text.replace("’", "'")

@@ -1,8 +1,5 @@
-"""Turns a ranked passage into a draft: the words as they were said, with what they refer to and what came of them.
-
-Nothing is reworded. The title is the sentence or its first clauses. The body contains all of it, the sentence before if
-it refers back to that, and what the agent did about it.
-"""
+"""Turns a ranked passage into a draft in the words as they were said: the title is the sentence or its first clauses,
+and the body adds what it refers to and what came of it."""
 
 from __future__ import annotations
 
@@ -152,8 +149,8 @@ def rank_drafts(scene: Scene, number: int, adjustment: PersonalAdjustment = NO_A
 def _find_refutation(
     passage: TurnPassage, following: list[TurnPassage], scene: Scene, retractions: Sequence[tuple[int, str]]
 ) -> str:
-    """Returns why a passage no longer applies at the end of its exchange, or "" if it does. `retractions` lists the
-    agent's corrections with the ordinals of their turns."""
+    """Returns why a passage no longer applies at the end of its exchange, "" if it does. `retractions` are the
+    agent's."""
     if passage.is_persons:
         same = [one for one in following if (one.turn, one.source) == (passage.turn, passage.source)]
         if is_called_off(passage, same):
@@ -205,7 +202,6 @@ def _find_places(passage: TurnPassage, scene: Scene, text: str) -> tuple[str, ..
 
 
 def _choose_type(measured: MeasuredPassage) -> tuple[Primitive, LearningKind | None]:
-    """Returns the memory type and kind that a passage would become."""
     if measured.passage.source == "answer":
         return "decision", None
     if _is_question(measured.passage):
@@ -230,8 +226,7 @@ def _make_body(passage: TurnPassage, text: str, context: Quote | None, scene: Sc
 
 
 def _needs_context(text: str) -> bool:
-    """Returns whether a sentence needs what was said before it: it begins by referring back, or contains a pronoun and
-    no name."""
+    """Returns whether a sentence begins by referring back, or contains a pronoun and no name."""
     return bool(_REFERS_BACK.match(text)) or bool(_PRONOUN.search(text) and not _NAME_FORM.search(text))
 
 
@@ -265,8 +260,7 @@ def _split_sentences(text: str) -> Iterator[str]:
 
 
 def _describe_outcome(passage: TurnPassage, scene: Scene) -> str:
-    """Returns what the agent did about a person's words: the files it changed, and the project's last command after
-    that, if it passed."""
+    """Returns the files that the agent changed because of a person's words, and the last command after that."""
     files = find_changed_files(scene, scene.now) if passage.is_persons else ()
     if not files:
         return ""
@@ -288,7 +282,6 @@ def _plain(text: str) -> str:
 
 
 def _short(text: str) -> str:
-    """Returns a sentence, cut to the length of a quote."""
     return text if len(text) <= MAX_CONTEXT_CHARS else text[:MAX_CONTEXT_CHARS].rpartition(" ")[0]
 
 
@@ -301,8 +294,7 @@ class MeasuredPassage(NamedTuple):
 
 
 def measure_passages(before: Exchange, now: Exchange, after: Turn | None, number: int) -> Iterator[MeasuredPassage]:
-    """Yields the passages of `now` with their features. `before` is the exchange before it, `after` the person's next
-    words, `number` the count of earlier prompts."""
+    """Yields the passages of `now` with their features. `number` is the count of earlier prompts."""
     for turn in (now.prompt, *now.replies):
         if turn is not None:
             around: TurnSurroundings | None = None

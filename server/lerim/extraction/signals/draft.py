@@ -1,5 +1,4 @@
-"""A draft: a proposal made from a signal, before the gate has judged, redacted and weighed it. And where it applies: in
-the files it names, else in the files changed during its exchange."""
+"""A draft: a proposal made from a signal, before the gate has judged it; and the places where it applies."""
 
 from __future__ import annotations
 
@@ -104,8 +103,7 @@ def find_changed_files(scene: Scene, exchange: Exchange) -> tuple[str, ...]:
 
 
 def narrow_to_symbols(scene: Scene, exchange: Exchange, files: Sequence[str]) -> tuple[str, ...]:
-    """Returns these places with `path#symbol` for each file in which the exchange changed one function, class or
-    constant alone, as far as its edits and replies say."""
+    """Returns these places with `path#symbol` for each file in which the exchange changed one definition alone."""
     return tuple(_narrow_to_symbol(scene, exchange, path) for path in files)
 
 

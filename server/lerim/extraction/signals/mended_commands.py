@@ -1,8 +1,5 @@
-"""Finds commands that failed and then passed: after edits (the same command), or written differently (another one).
-
-Exit codes decide, not what anybody says. Open failures are kept from turn to turn and across syncs. What the agent
-itself broke and repaired in the same session is work, not a lesson, and yields nothing.
-"""
+"""Finds commands that failed and then passed: after edits, or written differently. Exit codes decide, not what anybody
+says. What the agent itself broke and repaired in the same session is no lesson."""
 
 from __future__ import annotations
 
@@ -73,7 +70,6 @@ class FailureWatch:
                 yield from self._record_run(scene, turn, call)
 
     def _store_cause(self, turn: Turn) -> None:
-        """Stores the sentence in which the agent names the cause of the newest open failure."""
         if not self.failures or not turn.text:
             return
         last = self.failures[-1]
@@ -173,7 +169,6 @@ class FailureWatch:
 
 
 def _added_lines(call: ToolCall, most: int = 3) -> list[str]:
-    """Returns up to `most` lines that an edit added and that were not there before."""
     out: list[str] = []
     for edit in call.edits:
         before = {_strip_line(line) for line in edit.old[:4_000].split("\n")}
@@ -183,18 +178,15 @@ def _added_lines(call: ToolCall, most: int = 3) -> list[str]:
 
 
 def _may_be_variant(failed: str, passed: str) -> bool:
-    """Returns whether one command may be a form of the other: one of the failed command's first two words is in the
-    passed one."""
+    """Returns whether one of the failed command's first two words is in the passed one."""
     return any(word in passed for word in failed.split()[:2])
 
 
 def _strip_line(line: str) -> str:
-    """Returns the line without surrounding white space and trailing commas."""
     return line.strip().rstrip(",")
 
 
 def _is_about_failure(line: str, failure: CommandFailure) -> bool:
-    """Returns whether a sentence names something: code, a file, or a word of the error."""
     words = {word for word in re.findall(r"[A-Za-z_]\w{3,40}", failure.error.lower()) if word not in _ORDINARY}
     return bool(find_artifacts(line)) or any(word in line.lower() for word in words)
 
@@ -226,7 +218,6 @@ def _draft_edit_fix(turn: Turn, call: ToolCall, failure: CommandFailure) -> Draf
 
 
 def _is_config_only(failure: CommandFailure) -> bool:
-    """Returns whether only configuration was changed."""
     return all(_CONFIG.search(path) for path in failure.files)
 
 

@@ -1,5 +1,4 @@
-"""Finds what made a failing command pass other than an edit: a variant (a wrapper, a flag, a variable, another folder
-or script), or the removal of a setting that the agent wrote and the tool refused by name."""
+"""Finds what made a failing command pass other than an edit: a variant of it, or the removal of a setting."""
 
 from __future__ import annotations
 
@@ -71,7 +70,6 @@ def draft_variant(scene: Scene, turn: Turn, call: ToolCall, command: Command, fa
 def _find_variable_change(
     scene: Scene, turn: Turn, command: Command, failure: CommandFailure
 ) -> tuple[str, str] | None:
-    """Returns title and body text if the same command passed with a variable set or in another folder."""
     new = [item for item in command.variables if item not in failure.variables]
     if len(new) == 1 and not failure.variables:
         name = new[0].split("=", 1)[0]

@@ -1,6 +1,4 @@
-"""Collects what was done in a session from the catalog, exchange by exchange: changed files, commands and their
-results, commits, choices, refusals. Nothing is interpreted or guessed; what is not recorded is left out.
-"""
+"""Collects what was done in a session, exchange by exchange. What is not recorded is left out, not guessed."""
 
 from __future__ import annotations
 
@@ -66,8 +64,8 @@ Locate = Callable[[str, str], str]
 def split_exchanges(
     turns: Iterable[SummaryTurn], locate: Locate, *, records_results: bool = True
 ) -> list[SummaryExchange]:
-    """Returns the exchanges of a session. `locate` maps a path as named in a tool call, and a working folder, to a
-    repo-relative path; "" for one outside. `records_results`: the agent records the result of every command."""
+    """Returns the exchanges of a session. `locate` returns "" for a path outside the repository; `records_results`: the
+    agent records the result of every command."""
     out: list[SummaryExchange] = []
     for turn in turns:
         if turn.role == "user":
@@ -123,7 +121,6 @@ def _describe_call(call: StoredCall, turn: SummaryTurn, locate: Locate) -> str:
 
 
 def _find_git_actions(call: StoredCall, turn: str) -> Iterator[SessionAction]:
-    """Yields the commits, pushes and pull requests that went through."""
     command = _DESCRIBED.sub("", call.text.removeprefix("$ "))
     if call.status != "ok" or call.exit_code:
         return
@@ -139,7 +136,6 @@ def _find_commit_message(arguments: str) -> str:
 
 
 def _parse_runs(call: StoredCall, turn: str, records_results: bool) -> Iterator[CommandRun]:
-    """Yields the project commands in a tool call: tests, builds, installs."""
     if call.status not in ("ok", "error"):
         return
     script = _DESCRIBED.sub("", call.text.removeprefix("$ ")).replace("\\\n", " ")
@@ -157,7 +153,6 @@ def _parse_runs(call: StoredCall, turn: str, records_results: bool) -> Iterator[
 
 
 def _shorten_clean(text: str, most: int) -> str:
-    """Returns the text on one line, cleaned before it is cut, without backticks."""
     return shorten(squeeze_spaces(clean_text(text)[:2_000]).replace("`", "'"), most)
 
 

@@ -1,7 +1,4 @@
-"""Summarizes a session without a model: what the person asked, what was done and how it ended, each with its turns.
-
-Every word either is a quote from the person or the agent, in quotation marks, or describes what the session recorded.
-"""
+"""Summarizes a session without a model. Every word is a quote, in quotation marks, or says what was recorded."""
 
 from __future__ import annotations
 
@@ -58,10 +55,7 @@ PLATFORMS_WITHOUT_RESULTS: frozenset[Platform] = frozenset({"cursor", "copilot"}
 
 
 def summarize_by_rules(turns: Sequence[SummaryTurn], facts: SummaryFacts, locate: Locate) -> Summary | None:
-    """Returns the summary of these turns of a session, or None if no person asked for anything that may be quoted.
-
-    `locate` maps a path as named in a tool call, and a working folder, to a repo-relative path; "" for one outside.
-    """
+    """Returns the summary of these turns, or None if no person asked for anything that may be quoted."""
     exchanges = split_exchanges(turns, locate, records_results=facts.platform not in PLATFORMS_WITHOUT_RESULTS)
     prompts = [exchange for exchange in exchanges if is_request(exchange.prompt)]
     intent = fit_statements(_make_intent(prompts), INTENT_WORDS)
@@ -81,8 +75,6 @@ def summarize_by_rules(turns: Sequence[SummaryTurn], facts: SummaryFacts, locate
 
 
 def _make_title(title: str, prompts: Sequence[SummaryExchange], exchanges: Sequence[SummaryExchange]) -> str:
-    """Returns the agent's title for the session unless it only repeats a prompt; else the first prompt that says
-    enough, or a commit message."""
     own = one_line(title, 400)
     firsts = [
         summarize_request(one.prompt.text, 400)
@@ -134,14 +126,12 @@ def _introduce(request: str) -> str:
 
 
 def _importance(exchange: SummaryExchange) -> int:
-    """Returns how much an exchange changed, which decides what is included if not everything fits."""
     return 3 * bool(exchange.changed_files) + 3 * bool(exchange.actions) + bool(exchange.runs)
 
 
 def _make_happened(exchanges: Sequence[SummaryExchange], report: SummaryExchange | None) -> tuple[Statement, ...]:
-    """Returns a statement for each exchange in which something was done or found, in the order of the session. The
-    agent's last words, in `report`, belong to the outcome and are left out here if that exchange has something else to
-    state."""
+    """Returns a statement for each exchange in which something was done or found. The agent's last words, in `report`,
+    belong to the outcome, unless that exchange has nothing else to state."""
     described = {
         number: _describe_exchange(one, one is not report or not _importance(one))
         for number, one in enumerate(exchanges)
@@ -190,8 +180,6 @@ def _describe_exchange(exchange: SummaryExchange, with_report: bool) -> Statemen
 
 
 def _describe_reading(exchange: SummaryExchange) -> tuple[list[str], list[str]]:
-    """Returns the statement and turns of an exchange that has nothing else to state: the files it read, or its tool
-    calls."""
     if exchange.read_files:
         return [f"Read {list_names([f'`{path}`' for path in exchange.read_files], MAX_LISTED, 'file')}."], list(
             exchange.read_files.values()
@@ -234,7 +222,6 @@ def _format_action(action: SessionAction) -> str:
 
 
 def _find_report(exchange: SummaryExchange) -> Statement | None:
-    """Returns what the agent says about the result at the end of an exchange."""
     for turn in reversed(exchange.replies[-3:]):
         if turn.text.strip():
             sentence = find_report_sentence(turn.text, MAX_REPORT_CHARS)
@@ -245,8 +232,6 @@ def _find_report(exchange: SummaryExchange) -> Statement | None:
 def _make_outcome(
     exchanges: Sequence[SummaryExchange], last: SummaryExchange | None, facts: SummaryFacts
 ) -> Iterator[Statement]:
-    """Yields the state at the end: commits, decisions, results of commands, the person's last words, the agent's last
-    report."""
     commits = [action for one in exchanges for action in one.actions if action.kind == "committed"]
     described_commits = [action for action in commits if action.text]
     for action in described_commits[-MAX_COMMITS:] or commits[-1:]:

@@ -42,8 +42,7 @@ LANGUAGES = {
 
 @dataclass(frozen=True, slots=True)
 class SummaryFacts:
-    """What is known about a session besides its turns. `title` is the agent's title for it, `agent` the agent's display
-    name, `decided` the decisions that give something up, each with the id of its turn."""
+    """What is known about a session besides its turns. `decided` are the decisions that give something up, by turn."""
 
     platform: Platform
     agent: str
@@ -59,8 +58,7 @@ def is_request(prompt: SummaryTurn | None) -> bool:
 
 
 def describe_session(exchanges: Sequence[SummaryExchange], turns: Sequence[SummaryTurn], facts: SummaryFacts) -> str:
-    """Returns one sentence of figures. How long the session took is not among them: it may go on after its summary, and
-    its transcript and the lists say so from its first and last turn."""
+    """Returns one sentence of figures, without how long the session took: it may go on after its summary."""
     prompts = sum(is_request(one.prompt) for one in exchanges)
     changed, ran = len(collect_changed_files(exchanges)), [run for one in exchanges for run in one.runs]
     failed = sum(run.outcome == "failed" for run in ran)

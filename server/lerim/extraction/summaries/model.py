@@ -1,9 +1,5 @@
-"""Summarizes a session with a model: one call per new part, and one more to join the summaries of several parts.
-
-Nothing the model says is taken on trust: a statement must name turns the model was shown, and each number, path and
-name in it must occur there. Figures, files and dates come from code. What the model leaves out is filled in by the
-rules.
-"""
+"""Summarizes a session with a model: one call per new part, and one more to join several. A statement must name turns
+the model was shown, and its numbers, paths and names must occur there; what is left out is filled in by the rules."""
 
 from __future__ import annotations
 
@@ -68,8 +64,7 @@ class SummaryCallStarted:
 
 @dataclass(frozen=True, slots=True)
 class SummaryTask:
-    """One session to be summarized. `model` is the model's name, `rules` the summary of the whole session by rules, and
-    `limit` returns how many tokens a window may currently have."""
+    """One session to be summarized. `limit` returns how many tokens a window may currently have."""
 
     session: str
     turns: Sequence[summary_turns.SummaryTurn]
@@ -156,7 +151,6 @@ def _join_parts(
 
 
 def _fit_parts(parts: Sequence[SessionPart], task: SummaryTask) -> list[SessionPart]:
-    """Returns the first parts that fit into one call, at least two."""
     group, most = list(parts[:2]), task.limit()
     size = sum(task.count(part.model_dump_json()) for part in group)
     for part in parts[2:]:
@@ -191,7 +185,6 @@ def _reduce_parts(
 
 
 def _merge_parts(group: Sequence[SessionPart]) -> SessionPart:
-    """Joins parts by code: all their statements, in order."""
     first = next((part for part in group if part.title), group[0])
     return SessionPart(
         title=first.title,
@@ -202,7 +195,6 @@ def _merge_parts(group: Sequence[SessionPart]) -> SessionPart:
 
 
 def _summarize_window_by_rules(task: SummaryTask, window: Window) -> SessionPart:
-    """Returns what the rules say about a window that the model did not summarize."""
     numbers = {turn.id: turn.number for turn in window.fresh_turns}
     both = (("intent", task.rules.intent), ("happened", task.rules.happened), ("outcome", task.rules.outcome))
     return SessionPart(
@@ -239,7 +231,6 @@ def ground_part(part: SessionPart, numbers: set[int], text: str) -> SessionPart:
 
 
 def _make_summary(task: SummaryTask, whole: SessionPart) -> Summary:
-    """Builds the summary from the model's part. A section about which it says nothing is taken from the rules."""
     ids = {turn.number: turn.id for turn in task.turns}
     rules = task.rules
 

@@ -1,8 +1,5 @@
-"""What a model is asked about the parts of a session, as stored in the catalog and without tool output, and what it
-said about them, kept in the session's state between syncs.
-
-The docstrings and descriptions of the DSPy signatures are part of the prompts.
-"""
+"""What a model is asked about the parts of a session, and what it said about them, kept between syncs. The docstrings
+and descriptions of the DSPy signatures are part of the prompts."""
 
 from __future__ import annotations
 
@@ -91,8 +88,7 @@ class SummaryMergeSignature(dspy.Signature):  # type: ignore[misc]
 
 
 class SummaryParts(BaseModel):
-    """The parts of a session that `model` has summarized so far; `sent` is the number of the last turn in them, `turn`
-    its id."""
+    """What `model` has summarized so far; `sent` is the number of the last turn in it, `turn` its id."""
 
     version: int = VERSION
     model: str = ""

@@ -30,10 +30,8 @@ class _Progress(msgspec.Struct, frozen=True):
 
 
 def plan_backfill(context: SyncContext, until: date | None) -> BackfillPlan:
-    """Index all sessions, and return the days and the price of a backfill until the end of a day (None: today).
-
-    Raises StoppedError if the person cancels, CatalogError, SettingsError.
-    """
+    """Index all sessions, and return the days and the price of a backfill until the end of a day (None: today). Raises
+    StoppedError, CatalogError, SettingsError."""
     key, home = context.project.key, context.home
     index_other_sessions(context, 0)
     context.raise_if_cancelled()
@@ -56,7 +54,6 @@ def plan_backfill(context: SyncContext, until: date | None) -> BackfillPlan:
 
 
 def _estimate(context: SyncContext, catalog: Catalog, last: date) -> WaitingWork:
-    """Return what waits until the end of a day, with the price of the chosen model."""
     key, until = context.project.key, day_span(last).until
     chosen = context.open_model("extract") if context.options.model == "auto" else None
     if chosen is None or chosen.model is None:

@@ -30,9 +30,8 @@ class BackfillOptions:
 
 
 class BackfillPlan(msgspec.Struct, frozen=True):
-    """What a backfill would do: its days, oldest first, and what it would cost. `waits` has the sessions that are not
-    read yet, their tokens and their price with the chosen model; `done_through` is the last day of an earlier run, ""
-    if there was none."""
+    """What a backfill would do: its days, oldest first, and the work that waits for the chosen model. `done_through` is
+    the last day of an earlier run, "" without one."""
 
     project: str
     days: list[str]
@@ -53,8 +52,7 @@ EmitBackfill = Callable[[BackfillProgress], None]
 
 
 class BackfillDay(msgspec.Struct, frozen=True):
-    """One day that was worked through: how many candidates were proposed and accepted, how many lifecycle steps were
-    proposed or done, and what became of the journal's file ("" if none was asked for)."""
+    """One day that was worked through: the numbers of candidates and lifecycle steps, and the journal's file."""
 
     day: str
     candidates: int

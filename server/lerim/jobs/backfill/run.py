@@ -167,8 +167,7 @@ class _Backfill:
         return True
 
     def maintain(self, context: SyncContext) -> int:
-        """Take the lifecycle steps of a day, unless there are memories of later days. Return how many there were.
-        Raises MemoryError_, StoppedError."""
+        """Take a day's lifecycle steps, unless there are memories of later days. Raises MemoryError_, StoppedError."""
         stored, _ = context.place.store().load_all(archived=True)
         if any(one.record.created > context.clock() for one in stored):
             self.problems.append(Problem("backfill-later", str(context.project.memory_dir), _LATER_MEMORIES))

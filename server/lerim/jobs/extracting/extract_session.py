@@ -88,8 +88,7 @@ def extract_session(
 
 
 class FactCollector:
-    """Collects the facts of one session's turns, encoded, by turn id, and the turns that are worth a model's time, for
-    `Catalog.finish_job`."""
+    """Collects the encoded facts of one session's turns, and the turns that are worth a model's time."""
 
     def __init__(self, project: Project, transcript: Transcript) -> None:
         self.by_turn: dict[str, bytes] = {}

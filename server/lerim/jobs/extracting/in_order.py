@@ -36,10 +36,8 @@ class OrderedExtraction:
     cancelled: Callable[[], bool]
 
     def run(self, jobs: Iterable[QueueJob]) -> Generator[tuple[QueueJob, Extraction], None, None]:
-        """Yield each job with a function that returns what was learned from its session, in the order of the jobs.
-
-        Close the iterator, so that jobs claimed ahead are put back. Raises StoppedError once `cancelled`.
-        """
+        """Yield each job with a function that returns what was learned, in order. Close the iterator, so that jobs
+        claimed ahead are put back. Raises StoppedError once `cancelled`."""
         claimed, pool = iter(jobs), None
         waiting: deque[tuple[QueueJob, Extraction | Future[ExtractedSession | None]]] = deque()
         try:
@@ -72,7 +70,6 @@ class OrderedExtraction:
         return extract_session(request.session, request.scope, self.cancelled)
 
     def _extract_one_of(self, waiting: deque[tuple[QueueJob, Extraction | Future[ExtractedSession | None]]]) -> bool:
-        """Extract the first session that no process has begun, in this process; return whether there was one."""
         for at, (job, extraction) in enumerate(waiting):
             if isinstance(extraction, Future) and extraction.cancel():
                 own: Future[ExtractedSession | None] = Future()

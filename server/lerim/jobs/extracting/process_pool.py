@@ -123,7 +123,7 @@ class ProcessPool:
 
 
 def _exchange(child: _Child, request: ExtractionRequest) -> ExtractionReply:
-    """Send a request and return the reply. Raises OSError or EOFError if the process ends."""
+    """Raises OSError or EOFError if the process ends."""
     source, output = child.process.stdin, child.process.stdout
     assert source is not None
     assert output is not None
@@ -157,8 +157,7 @@ def _end_child(child: _Child) -> None:
 
 
 def count_processes() -> int:
-    """Return how many processes a pool should have: one less than the processors this process may use, because it
-    works too."""
+    """Return one less than the processors this process may use, because it works too."""
     if sys.platform == "linux":
         processors = len(os.sched_getaffinity(0))
     else:

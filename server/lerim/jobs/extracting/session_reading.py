@@ -58,8 +58,7 @@ class ReadingScope:
 
 @dataclass(frozen=True, slots=True)
 class EarlierProgress:
-    """What the last job of a session saved: the position, the state at that position, and how many secrets were cut
-    out so far. All empty at the start."""
+    """What the last job of a session saved, all empty at the start. `redactions` counts the secrets cut out."""
 
     resume: bytes | None = None
     state: bytes | None = None
@@ -130,8 +129,7 @@ class SessionReading:
                 yield turn
 
     def faults_as_errors(self) -> AbstractContextManager[None]:
-        """Within the block, turn every unexpected exception into a LerimError that names the session. Use it around
-        code that processes a turn."""
+        """Within the block, turn unexpected exceptions into a LerimError that names the session."""
         return faults_as_errors(self._transcript.platform, self._transcript.place)
 
 
@@ -141,8 +139,7 @@ def make_material(
     state: bytes | None = None,
     exists: Callable[[str], bool] | None = None,
 ) -> extraction.Material:
-    """Return the material that a model reads of a session; `state` is what the last job saved, and `exists` is that of
-    `ReadingScope`."""
+    """Return the material that a model reads of a session, from the `state` that the last job saved."""
     root, exists_here = _find_root(project)
     session, platform = transcript.session_id, transcript.platform
     return extraction.Material(root, session, platform, state, exists=exists or exists_here, roots=project.folders)
@@ -155,8 +152,7 @@ def make_extraction(
     state: bytes | None = None,
     exists: Callable[[str], bool] | None = None,
 ) -> extraction.Extraction:
-    """Return the extraction by rules from a session; `state` is what the last job saved, and `exists` is that of
-    `ReadingScope`."""
+    """Return the extraction by rules from a session, from the `state` that the last job saved."""
     root, exists_here = _find_root(project)
     session, platform = transcript.session_id, transcript.platform
     return extraction.Extraction(
@@ -171,7 +167,6 @@ def make_locator(project: Project) -> extraction.Locator:
 
 
 def _find_root(project: Project) -> tuple[Path | None, Callable[[str], bool]]:
-    """Return the project's root, and a function that tells whether a path relative to it exists. The personal project
-    has no root, and no path exists there."""
+    """Return the project's root, and whether a path relative to it exists; the personal project has none."""
     root = None if project.is_personal else project.root
     return root, cache(lambda path: root is not None and not files.is_absent(f"{root}/{path}"))

@@ -1,5 +1,5 @@
-"""The state that the steps of a maintenance run share, and its last step: it proposes what the plan suggests, or
-accepts it if the review is automatic, and withdraws earlier proposals that the plan no longer contains."""
+"""The last step of a maintenance run: it proposes what the plan suggests, or accepts it if the review is automatic, and
+withdraws earlier proposals that the plan no longer contains."""
 
 from __future__ import annotations
 
@@ -36,8 +36,7 @@ _OUTDATED_REASON = "The reason for it no longer holds."
 
 @dataclass(slots=True)
 class MaintainJob:
-    """One maintenance run of a project: its inputs and results so far. `dry_run`: write nothing in the repository.
-    `proposals` are those made so far."""
+    """One maintenance run of a project: its inputs and results so far. `dry_run`: write nothing in the repository."""
 
     place: ReviewPaths
     settings: Settings
@@ -111,7 +110,7 @@ def propose_suggestions(job: MaintainJob, planned: Sequence[PlannedSuggestion]) 
 def _withdraw_outdated(
     job: MaintainJob, waiting: Sequence[Proposal], suggestions: Sequence[Suggestion]
 ) -> list[Proposal]:
-    """Withdraw the waiting proposals that are no longer suggested. Return those that still wait."""
+    """Return those that still wait."""
     wanted = {_proposal_key(one) for one in suggestions}
     still_waiting: list[Proposal] = []
     for proposal in waiting:
@@ -132,8 +131,7 @@ def _withdraw_outdated(
 
 
 def _propose_one(job: MaintainJob, suggestion: Suggestion) -> ClaimBlocked | AlreadyKnown | None:
-    """Propose one suggestion, accept it if the review is automatic, and record the outcome. A dry run only adds
-    a preview to `proposals`. Return why it was not proposed, or None."""
+    """Return why a suggestion was not proposed, or None. A dry run only adds a preview to `proposals`."""
     if job.dry_run:
         job.proposals.append(preview_suggestion(job.place, suggestion))
         return None
@@ -148,7 +146,6 @@ def _propose_one(job: MaintainJob, suggestion: Suggestion) -> ClaimBlocked | Alr
 
 
 def _try_auto_accept(job: MaintainJob, proposal: Proposal, suggestion: Suggestion) -> bool:
-    """Accept a proposal if the review is automatic and nothing prevents it. Return whether it was accepted."""
     if not job.automatic or job.dry_run:
         return False
     quotes = None if job.settings.quote_sharing == "ask" else job.settings.quote_sharing
@@ -164,14 +161,12 @@ def _try_auto_accept(job: MaintainJob, proposal: Proposal, suggestion: Suggestio
 
 
 def _record_action(job: MaintainJob, action: str, suggestion: Suggestion, proposal: Proposal, undo: str = "") -> None:
-    """Add an action to the run folder."""
     ids = [target.id for target in proposal.targets]
     title = suggestion.record.title
     job.run.maintain_actions.append(MaintainAction(action, title, suggestion.reason, ids, proposal.id, undo))
 
 
 def _proposal_key(one: Proposal | Suggestion) -> tuple[str, frozenset[str], tuple[str, ...]]:
-    """Return the action, the ids of the memories and the suggested places. Proposals with the same key are the same,
-    even if the texts of the memories have changed."""
+    """Proposals with the same key are the same, even if the texts of the memories have changed."""
     ids = frozenset(target.id if isinstance(target, Target) else target.record.id for target in one.targets)
     return one.action, ids, suggested_places(one.action, one.record)

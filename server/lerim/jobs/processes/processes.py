@@ -55,8 +55,7 @@ class JobError(LerimError):
 
 @dataclass(slots=True)
 class RunningJob:
-    """A running sync or maintenance job. `waiters` counts the callers that wait for it and is 0 if the idle clock
-    started it."""
+    """A running sync or maintenance job; `waiters` counts the callers that wait for it."""
 
     kind: Literal["sync", "maintain"]
     root: Path
@@ -101,12 +100,9 @@ class JobProcesses:
         has_waiter: bool = True,
         options: SyncOptions | None = None,
     ) -> SyncReport:
-        """Runs a sync, with `options` if given, or joins the one that is running. Cancelling the last waiting caller
-        cancels the job.
-
-        An explicit sync covers more than an idle one, so it runs again after an idle one that it joined.
-        `has_waiter`: the caller waits for the result and may cancel the job.
-        """
+        """Runs a sync, or joins the one that is running; after an idle one, an explicit one runs again, because it
+        covers more. Cancelling the last waiting caller cancels the job. `has_waiter`: the caller waits for the
+        result."""
         job = RunningJob("sync", root, explicit, on_line, options=options)
         report = await self._start_or_join(key, job, has_waiter=has_waiter)
         assert isinstance(report, SyncReport)
@@ -157,14 +153,14 @@ class JobProcesses:
             job.waiters -= has_waiter
 
     async def _wait_until_cancelled(self, job: RunningJob) -> None:
-        """Waits until a cancelled job has ended. Raises JobError if that takes too long."""
+        """Raises JobError if that takes too long."""
         assert job.task is not None
         done, _ = await asyncio.wait({job.task}, timeout=self.cancel_wait_seconds)
         if not done:
             raise JobError(f"The {job.name} was cancelled but has not ended yet.", todo="Try again in a moment.")
 
     async def _cancel(self, job: RunningJob) -> None:
-        """Asks the job to stop, and kills it and its children if it has not stopped after `KILL_AFTER_SECONDS`."""
+        """Asks the job to stop, and kills it after `KILL_AFTER_SECONDS`."""
         assert job.task is not None
         if job.process is not None:
             send_line(job.process, CancelLine())
@@ -187,8 +183,7 @@ class JobProcesses:
 
     @asynccontextmanager
     async def _start(self, arguments: Sequence[str], name: str, todo: str) -> AsyncIterator[asyncio.subprocess.Process]:
-        """Starts a job and kills it if it still runs after the block. Raises JobError if it cannot be started or sends
-        too much."""
+        """Kills the job if it still runs after the block. Raises JobError if it cannot be started or sends too much."""
         environ = self.make_environ()
         launch = build_lerim_launch(["worker", *arguments], self.executable, environ)
         try:
@@ -220,10 +215,8 @@ class JobProcesses:
     async def _read_lines(
         self, process: asyncio.subprocess.Process, on_line: LineHandler, *, explicit: bool = True
     ) -> tuple[LastLine | None, int]:
-        """Reads a job's lines until it ends: forwards its questions to the editor and passes the others to `on_line`.
-
-        Returns the line it ended with, and its exit code. Raises ValueError for a line over MAX_LINE.
-        """
+        """Returns the line that a job ended with, and its exit code; forwards its questions to the editor. Raises
+        ValueError for a line over MAX_LINE."""
         assert process.stdout is not None
         decoder = msgspec.json.Decoder(JobLine)
         last: LastLine | None = None
@@ -254,11 +247,8 @@ class JobProcesses:
         first_line: bytes = b"",
         on_line: LineHandler = lambda _line: None,
     ) -> ResultLine:
-        """Runs a job that belongs to one request, such as a question, and returns its result, which `line_type` has.
-
-        `name` is the job's name in messages, and `first_line` is sent to it. If cancelled, the job ends within a
-        second. Raises JobError if it could not be started, if it failed, or if it ended without a result.
-        """
+        """Runs a job that belongs to one request, such as a question, and returns its result. `name` is the job's name
+        in messages. If cancelled, the job ends within a second. Raises JobError."""
         async with self._start(arguments, name, "Ask for less.") as process:
             self.one_off_processes.add(process)
             try:
@@ -278,10 +268,7 @@ class JobProcesses:
         raise JobError(f"The {name} ended without an answer (exit code {code}).", todo="Try again.")
 
     async def ask(self, root: Path, question: Question, on_sentence: Callable[[Sentence], None]) -> Answer:
-        """Asks a question about a repository. `on_sentence` gets each complete sentence.
-
-        Raises JobError if there is no answer.
-        """
+        """Asks a question about a repository. `on_sentence` gets each complete sentence. Raises JobError."""
 
         def pass_sentence(line: JobLine) -> None:
             if isinstance(line, SentenceEvent):
@@ -318,7 +305,6 @@ def make_empty_report(job: RunningJob, state: SyncState, message: str) -> JobRep
 
 
 def _make_job_error(failure: FailureLine) -> JobError:
-    """Converts a job's failure to an error with the same code."""
     error = JobError(failure.message, todo=failure.todo)
     error.code = failure.code
     return error

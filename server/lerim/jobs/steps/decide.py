@@ -43,8 +43,7 @@ REFUSED = "The model's decision could not be used."
 
 
 def suggest_answers(context: SyncContext, report: SyncReport) -> SyncReport:
-    """Let the lead model suggest answers for undecided candidates, unless no model may be asked or an earlier step
-    stopped asking. Return the report with the results added. Raises CatalogError."""
+    """Let the lead model suggest answers for undecided candidates, if one may be asked. Raises CatalogError."""
     undecided = find_undecided(queue.list_pending(context.place)[0])
     if not undecided or any(step.kind == "stopped" for step in report.steps):
         return report
@@ -74,8 +73,8 @@ def suggest_answers(context: SyncContext, report: SyncReport) -> SyncReport:
 
 
 def find_undecided(waiting: Sequence[Proposal]) -> list[Proposal]:
-    """Return the candidates to ask a model about if there are similar memories, the latest first: those of a session
-    that nobody edited, that no person proposed, and that no model was asked about before."""
+    """Return the candidates to ask a model about, the latest first: those of a session that nobody edited and that no
+    model was asked about before."""
     undecided = [one for one in reversed(waiting) if one.session and not one.edited and not one.model_asked]
     return [one for one in undecided if one.maker != "person"]
 
@@ -119,7 +118,7 @@ class LeadPass:
         return combine_reports(msgspec.structs.replace(report, candidates=candidates), decisions_report)
 
     def _decide(self, proposal: Proposal) -> None:
-        """Ask about one candidate and record the answer. Raises StoppedError, ModelError, MemoryError_."""
+        """Raises StoppedError, ModelError, MemoryError_."""
         try:
             related = self._find_related(proposal)
             decision = assistant.decide_claim(
@@ -147,7 +146,7 @@ class LeadPass:
         self._log(self.sink.run.lead_log, f"{proposal.id}: {log_text}")
 
     def _explore(self, proposal: Proposal, related: Sequence[assistant.RelatedMemory]) -> str:
-        """Return the explorer's evidence, "" if there is no explorer or no answer. The lead then decides without it."""
+        """Return the explorer's evidence, "" without one."""
         if self.explorer is None:
             return ""
         place = self.context.place
@@ -169,7 +168,6 @@ class LeadPass:
             return ""
 
     def _load_session(self, proposal: Proposal) -> dict[int, str]:
-        """Return the texts of the turns of the candidate's session in the catalog, by turn number."""
         place = browsing.locate_turn(self.catalog.db, proposal.turn)
         rows = turns.load_turns(self.catalog.db, place[0]) if place else []
         key, as_of = self.context.place.project.key, self.context.options.as_of
@@ -180,7 +178,7 @@ class LeadPass:
         }
 
     def _find_related(self, proposal: Proposal) -> list[assistant.RelatedMemory]:
-        """Return the neighbouring memories that still exist. Raises NotFoundError if there is none."""
+        """Return the neighbouring memories. Raises NotFoundError if there is none."""
         place = self.context.place
         store = place.store()
         with place.open_ledger() as ledger:

@@ -1,6 +1,4 @@
-"""The step of a sync that asks a model, if one is chosen, for the facts of a few turns that are worth it, last of all,
-within consent and budget. The facts that rules find are kept with the extraction
-(`jobs/extracting/extract_session.py`)."""
+"""The last step of a sync: asks a model, within consent and budget, for the facts of a few turns that are worth it."""
 
 from __future__ import annotations
 
@@ -29,8 +27,7 @@ FACT_TOKENS = 1_500
 
 
 def ask_for_facts(context: SyncContext, report: SyncReport) -> SyncReport:
-    """Let the extraction model find facts in the newest turns that wait for it, unless an earlier step stopped asking.
-    Return the report with the usage added. Raises CatalogError."""
+    """Let the extraction model find facts in the newest turns that wait for it. Raises CatalogError."""
     key, options = context.project.key, context.options
     if any(step.kind == "stopped" for step in report.steps):
         return report
@@ -56,7 +53,7 @@ def ask_for_facts(context: SyncContext, report: SyncReport) -> SyncReport:
 
 
 def _ask_about_turn(session: ModelSession, catalog: Catalog, turn: str) -> None:
-    """Ask about one turn and keep the answer; an error leaves the turn waiting. Raises CatalogError."""
+    """An error leaves the turn waiting. Raises CatalogError."""
     row = catalog.load_turn(turn)
     if row is None:
         return

@@ -30,8 +30,7 @@ MAX_TAGGED_MEMORIES = 200
 
 
 def ask_model(context: SyncContext, report: SyncReport) -> SyncReport:
-    """Let the extraction model read the sessions that wait for it. Return the report with its results added. Raises
-    CatalogError."""
+    """Let the extraction model read the sessions that wait for it, if it may be asked. Raises CatalogError."""
     session = context.open_model("extract")
     if isinstance(session, ModelChoice):
         return with_no_model_asked(
@@ -58,7 +57,6 @@ def ask_model(context: SyncContext, report: SyncReport) -> SyncReport:
 
 
 def _estimate_waiting_work(context: SyncContext, model: Model | None, why: WaitReason) -> WaitingWork:
-    """Estimate what waits for this model, and for the one that then summarizes the same sessions."""
     summarizer, _ = find_role_model("summarize", context.settings, context.environ)
     since, until = context.model_since, context.options.until
     with Catalog.open(context.home) as catalog:
@@ -82,9 +80,7 @@ class _ModelPass:
 
     def read(self, job: QueueJob, emit_message: EmitMessage) -> None:
         """Read one session, ask about its new turns, and end its job. The progress is saved even if an error ends it.
-
-        Raises StoppedError, TranscriptError, ModelError, SettingsError, MemoryError_.
-        """
+        Raises StoppedError, TranscriptError, ModelError, SettingsError, MemoryError_."""
         context = self.part.context
         scope = context.reading_scope(self.owners)
         reading = SessionReading(job.transcript, earlier_progress(job), scope, context.cancelled)
@@ -118,7 +114,7 @@ class _ModelPass:
         token_counter: extraction.TokenCounter,
         emit_message: EmitMessage,
     ) -> None:
-        """Send the new turns in windows and handle the results as they come. Raises StoppedError, ModelError."""
+        """Send the new turns and handle the results as they come. Raises StoppedError, ModelError."""
         engine, earlier_claims = self.session.engine, self._load_earlier_claims(job)
         guidance = self._make_guidance(material, is_settled, earlier_claims)
         gate, place = self.settings.window_gate == "signal", self.part.context.place
@@ -150,15 +146,11 @@ class _ModelPass:
                 self.session.add_problem(result)
 
     def _lower_window_limit(self, tokens: int) -> None:
-        """Limit later windows to this many tokens: the model refused a larger one without naming its limit."""
         self._max_window_tokens = min(self._max_window_tokens, tokens)
 
     def _load_earlier_claims(self, job: QueueJob) -> list[extraction.EarlierClaim]:
-        """Return the claims proposed from this session already: those of the rules, and those that wait for the person.
-
-        Candidates that only the ranker found are left out, so that the model may propose them in its own words; they
-        give way to it.
-        """
+        """Return the claims proposed from this session already. Candidates that only the ranker found are left out: the
+        model may propose them in its own words, and they give way to it."""
         claims = extraction.unpack_state(self.part.catalog.load_other_state(job, EXTRACT_JOB)).claims
         by_rules = [
             extraction.EarlierClaim(claim.title, claim.turn)
@@ -176,8 +168,7 @@ class _ModelPass:
     def _make_guidance(
         self, material: extraction.Material, is_settled: bool, earlier_claims: Sequence[extraction.EarlierClaim]
     ) -> extraction.Guidance:
-        """Return the guidance for the model: what it need not propose again (earlier claims of this session, similar
-        memories), what the person cares about, and the person's own instruction."""
+        """Return what the model need not propose again, what the person cares about, and their own instruction."""
         related = self.part.sink.memories.find_sharing_words(
             extraction.make_related_query(material, is_settled), extraction.MAX_KNOWN_TITLES
         )

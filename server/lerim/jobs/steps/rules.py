@@ -1,5 +1,4 @@
-"""The part of a sync that needs no model, under the project's lock: it indexes the sessions that look like the
-project's, extracts from their new turns, proposes themes and writes summaries."""
+"""The part of a sync that needs no model, under the project's lock."""
 
 from __future__ import annotations
 
@@ -238,8 +237,7 @@ class _RulesPass:
         )
 
     def count_sessions(self) -> SessionCounts:
-        """Count the project's existing sessions. A subagent's transcript is part of its parent's session if that was
-        read."""
+        """Count the project's sessions, without subagents' whose parent was read."""
         failed = self.failed
         main = self.part.catalog.find_project_places(self.part.context.project.key, main=True) | failed
         new = main & self.new - failed
@@ -264,7 +262,7 @@ def _register_project(context: SyncContext) -> list[Problem]:
 
 
 def _repair_links(sink: ProposalSink) -> list[Problem]:
-    """Repair contradictory links between memories, for example after a merge of two branches. Return the problems."""
+    """Contradictory links occur, for example, after a merge of two branches."""
     try:
         repaired = acts.repair_links(sink.place, sink.clock())
     except LerimError as error:
@@ -275,7 +273,7 @@ def _repair_links(sink: ProposalSink) -> list[Problem]:
 
 
 def _split_newest(own: list[Transcript]) -> tuple[list[Transcript], list[Transcript]]:
-    """Split transcripts, sorted newest first, into a first batch of about `FIRST_BATCH_BYTES` and the rest."""
+    """Split transcripts, newest first, into a first batch of about `FIRST_BATCH_BYTES` and the rest."""
     size = 0
     for number, transcript in enumerate(own):
         size += transcript.size
@@ -285,8 +283,8 @@ def _split_newest(own: list[Transcript]) -> tuple[list[Transcript], list[Transcr
 
 
 def propose_themes(part: SyncPart) -> None:
-    """Find the areas that the project's sessions of the last `theme_days` days (a setting) worked on, and hand them to
-    the sink as candidates. Raises CatalogError, MemoryError_."""
+    """Propose the areas that the sessions of the last `theme_days` days worked on. Raises CatalogError,
+    MemoryError_."""
     catalog, sink, days = part.catalog, part.sink, part.context.settings.maintenance_rules.theme_days
     with convert_sqlite_errors(catalog.path):
         since = part.context.clock() - timedelta(days=days)

@@ -54,11 +54,8 @@ BATCH_SIZE = 50
 
 
 def summarize_by_rules(part: SyncPart, model_available: Callable[[], bool], since: datetime | None) -> None:
-    """Write missing and outdated summaries by rules, the newest session first.
-
-    If `model_available` returns True, summaries that a model wrote before are left to the model. If a file cannot be
-    written, that is a problem in the report and the rest waits. Raises CatalogError.
-    """
+    """Write missing and outdated summaries by rules, the newest session first; those that a model wrote are left to it
+    if one is available. Raises CatalogError."""
     context, catalog, place = part.context, part.catalog, part.sink.place
     if not place.state.is_dir():
         return
@@ -103,10 +100,7 @@ def _summarize_batch(
 
 
 def _summarize_one(catalog: Catalog, sink: ProposalSink, summaries: Summaries, one: PendingSummary) -> bool:
-    """Summarize a session by rules. Return False if there is nothing to summarize or a person edited the summary.
-
-    Raises MemoryError_, BoundaryError.
-    """
+    """Return False if there is nothing to summarize or a person edited it. Raises MemoryError_, BoundaryError."""
     place = sink.place
     with convert_sqlite_errors(catalog.path):
         turns = load_summary_turns(catalog.db, one.place, place.project.key)
@@ -129,8 +123,7 @@ def has_summary_model(context: SyncContext) -> bool:
 
 
 def summarize_sessions(context: SyncContext, report: SyncReport) -> SyncReport:
-    """Write summaries that are still missing, and let a model write those that wait for one, unless an earlier step
-    stopped asking. Return the report with the results added. Raises CatalogError."""
+    """Write missing summaries, and let a model write those that wait for one. Raises CatalogError."""
     place, key = context.place, context.project.key
     if not place.state.is_dir():
         return report
@@ -175,7 +168,6 @@ def summarize_sessions(context: SyncContext, report: SyncReport) -> SyncReport:
 
 
 def _ask_for_summaries(part: SyncPart, session: ModelSession, since: datetime | None) -> None:
-    """Ask the model for the summaries that wait for it, the newest session first. Raises CatalogError."""
     place = part.sink.place
     with open_summaries(place.state / "memory", place.state_anchor, place.private) as summaries:
         message = f"asking {session.model.name} for a summary"
@@ -189,7 +181,7 @@ def _ask_for_summaries(part: SyncPart, session: ModelSession, since: datetime | 
 def _put_back_ongoing(
     part: SyncPart, jobs: Iterator[tuple[QueueJob, EmitMessage]]
 ) -> Iterator[tuple[QueueJob, EmitMessage]]:
-    """Yield the jobs of sessions that seem to have ended; the others wait until they do. Raises CatalogError."""
+    """Yield the jobs of sessions that seem to have ended; the others wait. Raises CatalogError."""
     for job, emit_message in jobs:
         quiet_seconds = part.context.clock().timestamp() - job.transcript.mtime_ns / 1e9
         if 0 <= quiet_seconds < MODEL_WAIT_SECONDS:
@@ -201,8 +193,7 @@ def _put_back_ongoing(
 def _summarize_with_model(
     part: SyncPart, session: ModelSession, summaries: Summaries, job: QueueJob, _: EmitMessage
 ) -> None:
-    """Ask for the summary of one session, write it, and end the job. Answers about its parts are kept even if an error
-    ends this. Raises StoppedError, LerimError."""
+    """Answers about parts are kept even if an error ends this. Raises StoppedError, LerimError."""
     place, catalog, transcript, label = part.sink.place, part.catalog, job.transcript, session.model.label
     name = f"{transcript.platform}:{transcript.session_id}"
     with convert_sqlite_errors(catalog.path):
@@ -251,7 +242,7 @@ def _summarize_with_model(
 
 
 def _make_facts(catalog: Catalog, platform: Platform, place: str, title: str) -> extraction.SummaryFacts:
-    """Return what is known of a session besides its turns. Raises CatalogError."""
+    """Raises CatalogError."""
     with convert_sqlite_errors(catalog.path):
         decisions = [one for one in list_facts(catalog.db, place) if one.fact.relation == "decided"]
     decided = tuple((one.fact.value, one.turn) for one in decisions if one.fact.supersedes)
@@ -275,10 +266,7 @@ def _write_summary(
     maker: str,
     sink: ProposalSink,
 ) -> bool:
-    """Write a summary by `maker` and add the outcome to the run folder. Return False if a person edited the file.
-
-    Raises MemoryError_, BoundaryError.
-    """
+    """Return False if a person edited the file. Raises MemoryError_, BoundaryError."""
     times = [turn.time for turn in turns if turn.time is not None]
     name = clean_text(f"{platform}:{session}")
     start = min(times, default=datetime.fromtimestamp(0, tz=sink.run.started.tzinfo))
@@ -303,7 +291,6 @@ def _write_summary(
 
 
 def _make_metadata(turns: list[SummaryTurn], platform: str, repository: str) -> str:
-    """Return the metadata of a session for the model, as JSON."""
     times = [turn.time for turn in turns if turn.time is not None]
     metadata = {
         "agent": platform,

@@ -1,5 +1,4 @@
-"""Merges two texts of one memory, an old and a new one or those of two branches or folders: keeps every sentence that
-the later text does not repeat."""
+"""Merges two texts of one memory: keeps every sentence that the later text does not repeat."""
 
 from __future__ import annotations
 
@@ -32,13 +31,8 @@ def never_written_by_lerim(_: str) -> bool:
 
 
 def merge_bodies(old: str, title: str, body: str, by_lerim: IsWrittenByLerim = never_written_by_lerim) -> str:
-    """Returns the new body, followed by what only the old one says. Code blocks and lines without words are kept whole
-    unless the new body contains them.
-
-    A sentence is dropped if the new title or body has it, ignoring case, punctuation and markdown. A sentence that is
-    `by_lerim` is also dropped if its overlap with a new one reaches MIN_REPLACED_OVERLAP; a sentence that a
-    person wrote stays.
-    """
+    """Returns the new body, followed by what only the old one says. A sentence that is `by_lerim` is also dropped if
+    its overlap with a new one reaches MIN_REPLACED_OVERLAP; a sentence that a person wrote stays."""
     new = body.replace("\r\n", "\n")
     lines = [line.strip() for line in new.split("\n")]
     new_sentences = [title, *split_sentences(new)]
@@ -87,7 +81,6 @@ def split_sentences(text: str) -> list[str]:
 
 
 def _remove_repeats(line: str, is_repeated: Callable[[str], bool]) -> str:
-    """Returns a line without boilerplate and repeated sentences; unchanged if it has neither."""
     sentences = [sentence for sentence in _SENTENCE_END.split(strip_boilerplate(line)) if sentence.strip()]
     unrepeated = [sentence for sentence in sentences if not is_repeated(sentence)]
     return line if unrepeated == sentences and strip_boilerplate(line) == line else " ".join(unrepeated).rstrip()
@@ -104,11 +97,7 @@ def is_older(one: MemoryRecord, other: MemoryRecord) -> bool:
 
 def merge_file_texts(one: str, other: str, path: Path) -> str:
     """Returns one memory file merged from two: the later body followed by the sentences only the earlier one has, and
-    the tags, references, evidence, links and custom header keys of both. Header lines of the later file stay unless
-    they must change.
-
-    Raises MemoryError_ if a text is not a memory, or if its header cannot be changed line by line.
-    """
+    the tags, references, evidence, links and custom header keys of both. Raises MemoryError_."""
     first, second = parse_record(one, path), parse_record(other, path)
     if is_older(first, second):
         one, other, first, second = other, one, second, first
@@ -129,7 +118,6 @@ def merge_file_texts(one: str, other: str, path: Path) -> str:
 
 
 def _add_custom_keys(text: str, other: str, path: Path) -> str:
-    """Returns the text with the header lines of `other` added for custom keys that the text lacks."""
     parts, others = split_header(text), split_header(other)
     assert parts is not None and others is not None
     head = text[parts.start : parts.end]

@@ -20,8 +20,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A part of a text. Lines and characters count from zero, the end is exclusive. Characters are offsets into the
-    line as a Python string; a language server converts them to its client's units."""
+    """A part of a text, counted from zero, the end exclusive; characters are those of a Python string."""
 
     start_line: int
     start_character: int
@@ -36,11 +35,8 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One scalar of a field: its value, an item of its list, or a key of an item.
-
-    `key` is the field's key, or a dotted one such as `evidence.turn`. `text` is the value that YAML reads, always as a
-    string; `span` is what is written in the file, without quotation marks.
-    """
+    """One scalar of a field. `key` is the field's key, or a dotted one such as `evidence.turn`; `text` is the value
+    that YAML reads, as a string; `span` is without quotation marks."""
 
     key: str
     text: str
@@ -73,11 +69,8 @@ class DocumentProblem:
 
 @dataclass(frozen=True, slots=True)
 class MemoryDocument:
-    """A memory or candidate file as text.
-
-    `frontmatter` is the text between the two `---` lines, None if there is none. If it is not valid YAML, `problems`
-    says where, and `fields` are those that can be recognised line by line.
-    """
+    """A memory or candidate file as text. If `frontmatter`, between the two `---` lines, is not valid YAML, `problems`
+    says where, and `fields` are those that can be recognised line by line."""
 
     text: str
     frontmatter: Span | None
@@ -122,8 +115,8 @@ class MemoryDocument:
 
 
 class Lines:
-    """Converts offsets into a text to lines and characters, and back. A line ends with `\\n`, `\\r\\n` or `\\r`, as in
-    the language server protocol."""
+    """Converts offsets into a text to lines and characters, and back, with the line ends of the language server
+    protocol."""
 
     def __init__(self, text: str) -> None:
         self._starts = [0, *(found.end() for found in _LINE_END.finditer(text))]
@@ -148,10 +141,7 @@ def text_span(text: str, start: int, end: int) -> Span:
 
 
 def kind_of_document(path: Path, personal_folder: Path | None = None) -> DocumentKind | None:
-    """Whether a file is, by its folder, a memory, a candidate or neither; the file is not read.
-
-    `personal_folder` is the folder of the person's own memories, if it has another name than `.lerim/memory`.
-    """
+    """Whether a file is, by its folder, a memory, a candidate or neither. `personal_folder` has the person's own."""
     if path.suffix != ".md":
         return None
     if personal_folder is not None and path.is_relative_to(personal_folder):

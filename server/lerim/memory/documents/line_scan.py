@@ -62,7 +62,6 @@ def _end(text: str, start: int, end: int) -> int:
 
 
 def _item_values(key: str, line: _Line, start: int) -> Iterator[Value]:
-    """Yields what a line below a key holds: an item of its list, or a key of an item."""
     text, end = line.text, line.end
     lead = _ITEM.match(text, start, end) or _INDENT.match(text, start, end)
     if lead is None:
@@ -75,7 +74,6 @@ def _item_values(key: str, line: _Line, start: int) -> Iterator[Value]:
 
 
 def _values(key: str, line: _Line, start: int) -> Iterator[Value]:
-    """Yields the scalars of a line's value: one, or those of a list in brackets."""
     text, end = line.text, line.end
     if text[start : start + 1] != "[":
         quoted = _QUOTED.match(text, start, end)

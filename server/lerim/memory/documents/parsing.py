@@ -1,8 +1,5 @@
-"""Parses a memory file's text into fields with positions.
-
-YAML gives the positions (`compose`, which creates no values). Text that YAML refuses still gives a document: with the
-problem at the place that YAML names, and the fields that single lines show.
-"""
+"""Parses a memory file's text into fields with positions. Text that YAML refuses still gives a document: with the
+problem at the place that YAML names, and the fields that single lines show."""
 
 from __future__ import annotations
 
@@ -72,7 +69,7 @@ def _without_frontmatter(text: str, lines: Lines) -> MemoryDocument:
 
 
 def _composed_fields(head: str, start: int, lines: Lines) -> tuple[Field, ...]:
-    """Returns the fields of valid YAML. Raises MemoryError_ if YAML cannot read it, or only slowly."""
+    """Raises MemoryError_ if YAML cannot read the text, or only slowly."""
     import yaml
 
     marks = len(head) - len(head.lstrip("\ufeff"))  # libyaml skips these and does not count them
@@ -98,7 +95,6 @@ def _composed_fields(head: str, start: int, lines: Lines) -> tuple[Field, ...]:
 
 
 def _node_values(key: str, node: Any, head: str, start: int, lines: Lines) -> Iterator[Value]:
-    """Yields the scalars of a YAML node, those of mappings with dotted keys."""
     import yaml
 
     if isinstance(node, yaml.ScalarNode):

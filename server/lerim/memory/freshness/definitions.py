@@ -1,8 +1,5 @@
-"""Finds where a symbol is defined: in Python with Python's own parser, elsewhere with a bounded scan of the lines.
-
-An editor knows better, and our extension asks it first; if a symbol is not found, or found twice, only the file is
-used.
-"""
+"""Finds where a symbol is defined: in Python with Python's own parser, elsewhere with a bounded scan of the lines. If
+it is not found, or found twice, only the file is used."""
 
 from __future__ import annotations
 
@@ -75,8 +72,7 @@ def iterate_definitions(tree: ast.Module) -> Iterator[tuple[str, Definition]]:
 
 
 def _iterate_statements(node: ast.AST) -> Iterator[ast.AST]:
-    """Yields the statements, handlers and cases directly in a node. Going through all of its children, expressions
-    among them, would take three times as long."""
+    """Going through all children, expressions among them, would take three times as long."""
     for block in _BLOCKS:
         yield from getattr(node, block, ())
 
@@ -135,7 +131,6 @@ def is_code(before: str) -> bool:
 
 
 def _single_line_of(known: Sequence[tuple[str, int]], name: str) -> int | None:
-    """Returns the only line whose qualified name is `name` or ends with it; None if there is none, or several."""
     found = [line for full, line in known if full == name or full.endswith(f".{name}")]
     return found[0] if len(found) == 1 else None
 

@@ -1,8 +1,5 @@
-"""Checks whether what memories refer to still exists and is unchanged: fresh, drifted, gone, or unknown.
-
-Drift is independent of a memory's lifecycle: being old or unused says nothing about it, and being used never makes a
-memory fresh. A reference is checked again only when its file's stamp has changed.
-"""
+"""Checks whether what memories refer to still exists and is unchanged: fresh, drifted, gone, or unknown. A reference is
+checked again only when its file's stamp has changed."""
 
 from __future__ import annotations
 
@@ -41,8 +38,7 @@ class DriftSubject:
 
 
 def subject_of(record: MemoryRecord) -> DriftSubject:
-    """Returns a memory's id, what it was last verified against, and its references, each once and without those that
-    cannot be parsed."""
+    """Returns a memory's id, what it was last verified against, and its references without invalid ones."""
     return DriftSubject(
         record.id, tuple(dict.fromkeys(filter(None, map(parse_reference, record.references)))), record.verified
     )
@@ -59,12 +55,9 @@ class LastCheck:
 
 
 class DriftChecker:
-    """Checks the drift of the memories of one worktree. Each call opens the database and closes it again.
-
-    `git` is passed in jobs, never where a person waits: without it, renames are found among the files in git's index,
-    and a memory verified elsewhere stays unknown until a job checks it. Every method raises MemoryError_ if the
-    database cannot be used.
-    """
+    """Checks the drift of the memories of one worktree. `git` is passed in jobs, never where a person waits: without
+    it, renames are found among the files in git's index, and a memory verified elsewhere stays unknown. Every method
+    raises MemoryError_ if the database cannot be used."""
 
     def __init__(self, project: Project, home: Home, git: Git | None = None) -> None:
         self._project = project
@@ -105,8 +98,8 @@ class DriftChecker:
             return changed
 
     def check_memories(self, subjects: Sequence[DriftSubject]) -> dict[str, Drift]:
-        """Checks only these memories, and reads only files whose stamp has changed; returns the drift of those that are
-        not fresh or have moved, by id. Takes no longer for a project with many memories."""
+        """Checks only these memories, in a time that does not grow with the project; returns the drift of those that
+        are not fresh or have moved, by id."""
         if self._project.is_personal or not subjects:
             return {}
         with baselines.open_baselines(self._private, self._project.root) as database:
@@ -119,9 +112,8 @@ class DriftChecker:
     def check_changed(
         self, keys: Mapping[str, str], load_subjects: Callable[[list[str]], Iterable[DriftSubject]], last: LastCheck
     ) -> DriftSummary:
-        """Checks all memories and returns their drift; `keys` are their `comparison_key`s, by id. Only memories that
-        are new or have another key now are loaded, by `load_subjects`; of the others, changed files are read. If
-        nothing has changed since `last`, which is updated, the files are only looked at by stat."""
+        """Checks all memories and returns their drift; `keys` are their `comparison_key`s, by id. Only memories whose
+        key is new are loaded. If nothing changed since `last`, which is updated, files are only looked at by stat."""
         root = self._project.root
         databases = baselines.baselines_stamp(self._private), tracked.read_index_stamp(root)
         is_same = (last.keys, last.databases) == (keys, databases)
@@ -139,8 +131,7 @@ class DriftChecker:
         return last.summary
 
     def checked_files(self, memories: Iterable[str]) -> dict[str, tuple[tuple[str, StatStamp], ...]]:
-        """Returns the files, relative to the worktree, that each of these memories was last compared with, and the
-        stamp that each file had then; by memory. Memories that were never checked are left out."""
+        """Returns, by memory, the files that it was last compared with, and the stamp that each had then."""
         if self._project.is_personal or not baselines.has_baselines(self._private):
             return {}
         with baselines.open_baselines(self._private, self._project.root) as database:
@@ -192,8 +183,7 @@ class _Check:
 
     def add_subjects(self, subjects: Sequence[DriftSubject], *, changed_files: bool = False) -> None:
         """Adds the references of these memories that were never checked, have another `verified` now, or are unknown
-        and can be checked with git; with `changed_files`, also those whose file's stamp has changed, or whose file was
-        moved or is missing."""
+        and can be checked with git; with `changed_files`, also those of changed, moved or missing files."""
         known = self._database.drift_records_of(subject.id for subject in subjects)
         for subject in subjects:
             self._raise_if_cancelled()
@@ -208,7 +198,6 @@ class _Check:
                 self._forgotten[subject.id] = subject.references
 
     def _is_outdated(self, drift_record: DriftRecord) -> bool:
-        """Returns whether the file that a reference was last found in has changed, or is back after a move."""
         stamp = drift_record.stamp
         return self._is_back(drift_record) or not stamp or self._reader.stamp(drift_record.checked_path) != stamp
 
@@ -223,7 +212,7 @@ class _Check:
 
     def add_changed_files(self, paths: Sequence[str] | None, checked: Iterable[tuple[str, str]] | None = None) -> None:
         """Adds the references whose file's stamp has changed, or whose file is back after a move; if `paths` is None,
-        also those of missing files. `checked` is what `Baselines.checked_files` returns."""
+        also those of missing files."""
         if paths is None:
             self._is_complete = True
             known = self._database.checked_files() if checked is None else checked
@@ -275,7 +264,6 @@ class _Check:
         return {*self._forgotten, *(one.memory for one, before in found if _has_changed(one, before))}
 
     def _missing_files(self) -> dict[str, str]:
-        """Returns the missing files, each with a commit that had it ("" if no memory about it knows one)."""
         missing: dict[str, str] = {}
         for (_, reference), (verified, _) in self._due.items():
             if not self._reader.stamp(reference.path):
@@ -284,7 +272,6 @@ class _Check:
         return missing
 
     def _committed_baselines(self) -> dict[tuple[str, Reference], Baseline]:
-        """Returns the baselines of memories verified elsewhere, if git has their commit."""
         if self._git is None:
             return {}
         wanted = [
@@ -295,8 +282,7 @@ class _Check:
         return committed_baselines(self._git, self._reader, self._moved_files, self._head, wanted)
 
     def _first_baseline(self, reference: Reference, verified: str) -> Baseline | None:
-        """Returns a reference's present state as its baseline; None if a job may still read it at the verified
-        commit."""
+        """Returns a reference's present state; None if a job may still read it at the verified commit."""
         return None if "@" in verified and self._git is None else self._reader.baseline(reference)
 
     def _check_reference(
@@ -349,8 +335,7 @@ class _Check:
         return replace(fresh, state="gone", moved_to="", detail=not_found_text(Reference(place, symbol)))
 
     def _is_not_found(self, reference: Reference, verified: str) -> bool:
-        """Returns whether a reference without a baseline is not in this worktree. Its former text may still tell a job
-        with git where a file was moved to."""
+        """The former text of a reference without a baseline may still tell a job with git where a file was moved to."""
         if not self._reader.stamp(reference.path):
             return "@" not in verified or self._git is not None
         return is_missing(self._reader, reference)

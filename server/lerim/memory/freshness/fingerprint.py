@@ -43,8 +43,8 @@ _IGNORED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 
 @dataclass(frozen=True, slots=True)
 class SymbolFingerprint:
-    """A symbol's fingerprint: how its definition was found, the number of its tokens and their hash. `word_count` is
-    how much there is to recognise it by."""
+    """How a symbol's definition was found, the number of its tokens and their hash. `word_count` is how much there is
+    to recognise it by."""
 
     digest: str
     word_count: int
@@ -69,18 +69,16 @@ class FileOutline:
         return [one for full in self.matching_names(name) for one in self._own_fingerprints(full)]
 
     def is_redefined(self, name: str, digest: str) -> bool:
-        """Returns whether the symbol with this fingerprint has another, different definition under the same name. Only
-        in Python, where the last one counts; elsewhere it is an overload."""
+        """Returns whether the symbol with this fingerprint is defined twice; only in Python, where the last one
+        counts."""
         if self.kind != KIND:
             return False
         own = [{one.digest for one in self._own_fingerprints(full)} for full in self.matching_names(name)]
         return all(len(digests) > 1 for digests in own if digest in digests)
 
     def find_renamed(self, name: str, known: SymbolFingerprint, identical_symbols: Iterable[str]) -> str:
-        """Returns the one symbol that is now what `name` was; "" if there is none, or several.
-
-        `identical_symbols` had the same fingerprint before, so none of them counts.
-        """
+        """Returns the one symbol that is now what `name` was, "" if there is none, or several. `identical_symbols` had
+        the same fingerprint before."""
         before = set(identical_symbols)
         if TOO_MANY_IDENTICAL in before:
             return ""
@@ -93,8 +91,7 @@ class FileOutline:
         return candidates[0] if len(candidates) == 1 else ""
 
     def find_identical_symbols(self, name: str, known: SymbolFingerprint) -> list[str]:
-        """Returns the other symbols with the same fingerprint; only `TOO_MANY_IDENTICAL` if there are more than
-        `MAX_IDENTICAL_SYMBOLS`."""
+        """Returns the other symbols with the same fingerprint; `TOO_MANY_IDENTICAL` if there are too many."""
         own = set(self.matching_names(name))
         same = [full for full in self._same_symbols(name, known) if full not in own]
         return same if len(same) <= MAX_IDENTICAL_SYMBOLS else [TOO_MANY_IDENTICAL]
@@ -108,8 +105,7 @@ class FileOutline:
 
     def _same_symbols(self, name: str, known: SymbolFingerprint) -> list[str]:
         """Returns the symbols that are now what `name` was. A renamed symbol may still contain its old name for another
-        thing (`json.load` in `load`), or its new name in a call to itself: so both names are also replaced to compare
-        it."""
+        thing, or its new name in a call to itself: so both names are also replaced to compare it."""
         length = known.digest.partition("-")[0]
         alike = self._symbols_by_length().get(length, ())
         return [
@@ -120,7 +116,6 @@ class FileOutline:
         ]
 
     def _symbols_by_length(self) -> Mapping[str, Sequence[str]]:
-        """Returns the symbols by the beginning of their fingerprints: the kind and the number of tokens."""
         if not self._names_by_length:
             for full in self._definitions:
                 for length in {one.digest.partition("-")[0] for one in self._own_fingerprints(full)}:
@@ -133,7 +128,6 @@ class FileOutline:
         return self._fingerprints[full]
 
     def _compute_fingerprints(self, full: str, *own: str) -> list[SymbolFingerprint]:
-        """Returns the fingerprints of a name's definitions if the names in `own` say nothing."""
         names = frozenset(own)
         return [_fingerprint_tokens(self.kind, list(tokens(names))) for tokens in self._definitions.get(full, ())]
 
@@ -169,8 +163,7 @@ def kept_share(sketch: bytes, text: str) -> float:
 
 
 def matches_sketch(path: str, sketch: bytes, text: str) -> bool:
-    """Returns whether a file still matches its sketch: a small page needs every line, other files `MIN_SHARE_KEPT` of
-    them."""
+    """Returns whether a file has every line of its sketch if it is small, else `MIN_SHARE_KEPT` of them."""
     ending = PurePosixPath(path).suffix.lower()
     page = len(sketch) <= MAX_PAGE_LINES * _HASH_BYTES and (not ending or ending in _PAGES)
     return kept_share(sketch, text) >= (1 if page else MIN_SHARE_KEPT)
@@ -183,7 +176,7 @@ def _fingerprint_tokens(kind: str, tokens: Sequence[str]) -> SymbolFingerprint:
 
 
 def _hash_lines(text: str) -> set[bytes]:
-    """Returns the hashes of the lines that have a letter or digit: lines of brackets alone are everywhere."""
+    """Lines of brackets alone are everywhere."""
     said = {" ".join(line.split()) for line in text.splitlines()}
     return {
         hashlib.blake2b(line.encode("utf-8", "surrogatepass"), digest_size=_HASH_BYTES).digest()
@@ -193,7 +186,6 @@ def _hash_lines(text: str) -> set[bytes]:
 
 
 def _list_python_definitions(text: str) -> dict[str, list[TokenLister]] | None:
-    """Returns the definitions of a Python text; None if it does not parse or is too long."""
     tree = parse_python(text) if len(text) <= MAX_PYTHON else None
     if tree is None:
         return None

@@ -73,8 +73,7 @@ class MovedFiles:
         return self._git.find_moves(commit, self._head)
 
     def _most_similar_file(self, path: str, baseline: Baseline, reader: SourceReader) -> str:
-        """Returns the new file with the same ending that has most of its lines; "" if none has half, or if two have as
-        many."""
+        """Returns the new file with the same ending that has most of its lines, at least half."""
         if not baseline.sketch:
             return ""
         alike = self._new_files().get(PurePosixPath(path).suffix, [])[:MAX_CANDIDATES]
@@ -84,7 +83,6 @@ class MovedFiles:
         return ranked[0][1]
 
     def _new_files(self) -> dict[str, list[str]]:
-        """Returns the files that are in git's index and were not before, by ending."""
         if self._new_by_ending is None:
             self._new_by_ending = {}
             stamp, before = self._database.read_index_paths()
@@ -95,7 +93,6 @@ class MovedFiles:
 
 
 def _moved_folder(path: str, moves: Mapping[str, str]) -> str:
-    """Returns the new path of a folder if all its files moved to one folder under the same names; "" otherwise."""
     went = [(old[len(path) :], new) for old, new in moves.items() if old.startswith(f"{path}/")]
     found = {new.removesuffix(name) if new.endswith(name) else "" for name, new in went}
     return found.pop() if len(found) == 1 else ""
@@ -109,8 +106,7 @@ def _similarity(path: str, baseline: Baseline, reader: SourceReader) -> float:
 def committed_baselines(
     git: Git, reader: SourceReader, where: MovedFiles, head: str, wanted: Sequence[WantedBaseline]
 ) -> dict[tuple[str, Reference], Baseline]:
-    """Returns the baseline of each of these references whose file git has at its commit, by memory and reference;
-    `head` is the commit checked out."""
+    """Returns the baseline of each of these references whose file git has at its commit; `head` is checked out."""
     asked = [(commit, reference.path) for _, reference, commit in wanted]
     texts = git.read_texts(asked)
     missing = {
@@ -134,8 +130,7 @@ def committed_baselines(
 def _outline_after_rename(
     git: Git, reader: SourceReader, head: str, reference: Reference, commit: str, then: FileOutline
 ) -> FileOutline | None:
-    """Returns the outline of the first version of the file that has the symbol under its new name; None if the commit
-    already had the symbol, if no version has it, or if it was not a rename."""
+    """Returns the outline of the first version of the file that has the symbol under its new name."""
     text = reader.text(reference.path) if not then.fingerprints(reference.symbol) else None
     now = _outline_defining(reference, text) if text is not None else None
     if now is None:
@@ -152,6 +147,5 @@ def _outline_after_rename(
 
 
 def _outline_defining(reference: Reference, text: str) -> FileOutline | None:
-    """Returns the outline of a text if it defines the symbol, else None."""
     found = outline_file(reference.path, text)
     return found if found is not None and found.fingerprints(reference.symbol) else None

@@ -1,5 +1,5 @@
-"""Finds the definitions of a file that is not Python, or does not parse as such: by tokens, bounded by braces or
-indentation. All languages share one list of keywords; only comments and strings are read by language."""
+"""Finds the definitions of a file that is not Python by tokens, bounded by braces or indentation. All languages share
+one list of keywords; only comments and strings are read by language."""
 
 from __future__ import annotations
 
@@ -105,8 +105,7 @@ class _DefinitionScan:
                 inside.append((name, end))
 
     def _name_defined_at(self, at: int) -> tuple[str, bool] | None:
-        """Returns the name that the token starts to define, and whether it can contain others; None if it starts
-        none."""
+        """Returns the name that the token starts to define, and whether it can contain others."""
         tokens = self._tokens
         text = tokens[at].text
         if text in KEYWORDS:
@@ -177,7 +176,6 @@ class _DefinitionScan:
         return [token.text for token in tokens[after : after + 2]] == ["=", ">"]
 
     def _after_closing_bracket(self, at: int) -> int:
-        """Returns the index after the bracket that closes the one at `at`."""
         depth = 0
         for here in range(at, min(len(self._tokens), at + MAX_BLOCK)):
             text = self._tokens[here].text
@@ -222,7 +220,6 @@ class _DefinitionScan:
         return here
 
     def _is_continued(self, text: str, after: Token, indent: int) -> bool:
-        """Returns whether a statement continues on the next line."""
         return text in _CONTINUATION_SIGNS or after.text in _CONTINUATION_SIGNS or self._indents[after.line] > indent
 
     def _end_by_indent(self, start: int) -> int:

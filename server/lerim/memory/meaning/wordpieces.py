@@ -56,7 +56,6 @@ def _stands_alone(character: str, category: str) -> bool:
 
 
 def _split_pieces(word: str, vocabulary: Mapping[str, int]) -> list[int]:
-    """Returns the longest pieces that a word consists of, from its beginning; `UNKNOWN` if there are none."""
     if len(word) > _LONGEST_WORD:
         return [UNKNOWN]
     numbers: list[int] = []

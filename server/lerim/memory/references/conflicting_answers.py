@@ -24,8 +24,7 @@ class ConflictingAnswers:
 
 
 def find_conflicting_answers(links: Iterable[EndingLink], titles: Mapping[str, str]) -> list[ConflictingAnswers]:
-    """Returns the questions that several active memories with different titles say they resolved; `titles` are those of
-    the active memories, by id."""
+    """Returns the questions that several active memories with different `titles` say they resolved."""
     answers: dict[str, list[EndingLink]] = defaultdict(list)
     for link in links:
         if link.kind == "resolved" and link.ender in titles:

@@ -1,8 +1,5 @@
-"""Which memories refer to a file or a symbol: the in-memory map behind hovers and code lenses.
-
-The map is built from the files and follows their changes; an unreadable file is a problem and does not affect others.
-One thread may change the map while others read it: what a reader gets is never changed afterwards.
-"""
+"""Which memories refer to a file or a symbol: the in-memory map behind hovers and code lenses. One thread may change
+the map while others read it: what a reader gets is never changed afterwards."""
 
 from __future__ import annotations
 
@@ -56,10 +53,7 @@ class MemoryFileChanges:
 
 
 class ReferenceMap:
-    """The live memories of one folder, by file and by symbol. Empty until the first `scan`.
-
-    A memory that another live memory ends is left out, even while its file is still in a live folder.
-    """
+    """The live memories of one folder that no live one ends, by file and by symbol. Empty until the first `scan`."""
 
     def __init__(self, memory_dir: Path, anchor: Path | None = None) -> None:
         self.memory_dir = memory_dir
@@ -219,7 +213,6 @@ class ReferenceMap:
             return ""
 
     def _has_duplicate_ids(self, gone: list[str], new: list[MemoryFile]) -> bool:
-        """Returns whether two files share an id after these changes, or did before them."""
         now = {item.name for item in new}
         for name in (*gone, *now):
             folder, _, file = name.rpartition("/")
@@ -254,7 +247,6 @@ class ReferenceMap:
         return bool(gone or new)
 
     def _hide_ended(self, ended: Iterable[str], removed: dict[str, MemoryEntry], added: dict[str, MemoryEntry]) -> None:
-        """Removes the memories that others end."""
         for name in [f"{folder}/{memory}.md" for memory in ended for folder in LIVE_FOLDERS]:
             if name in self._entries:
                 self._ended_entries[name] = self._entries.pop(name)

@@ -84,12 +84,8 @@ _FILTER_TERM = re.compile(r'(?<!\S)(?P<prefix>[a-z]+):(?:"(?P<quoted>[^"]*)"|(?P
 
 
 def parse_memory_query(text: str, now: datetime | None = None) -> tuple[str, MemoryFilters]:
-    """Splits a query into its words and its filters: `kind:`, `tag:`, `file:`, `is:`, `since:`, `until:` and `by:`.
-
-    A value with spaces must be quoted. A filter with an unknown prefix or an invalid value stays among the words.
-    `is:archived` and the other statuses replace the default, active; `is:any` stands for all statuses. `is:drifted` and
-    the other drift states narrow the search within these statuses.
-    """
+    """Splits a query into its words and its filters (docs/MEMORY_FORMAT.md, "Search"). A filter with an unknown prefix
+    or an invalid value stays among the words."""
     now = now or datetime.now(UTC)
     filters = MemoryFilters(statuses=())
     left: list[str] = []
@@ -105,8 +101,7 @@ def parse_memory_query(text: str, now: datetime | None = None) -> tuple[str, Mem
 
 
 def find_wrong_filters(text: str) -> list[Problem]:
-    """Returns a problem for each part of a query that looks like a filter but has a value that does not exist, with
-    those that do."""
+    """Returns a problem for each part of a query that looks like a filter with a value that does not exist."""
     now = datetime.now(UTC)
     return [
         Problem("usage", found[0], f"Unknown value: `{found['prefix']}:` takes {_FILTER_VALUES[found['prefix']]}.")
@@ -129,8 +124,8 @@ def _value_of(found: re.Match[str]) -> str:
 
 
 def combine_filters(typed: MemoryFilters, given: MemoryFilters, *, statuses: bool) -> MemoryFilters:
-    """Merges the filters typed in a query with those given as options: primitives, kinds and tags are joined. Options
-    replace typed files and times, and typed statuses if `statuses` is set."""
+    """Merges typed filters with given ones: primitives, kinds and tags are joined. Given files and times replace typed
+    ones, and so do given statuses if `statuses` is set."""
     return replace(
         typed,
         primitives=(*typed.primitives, *given.primitives),
@@ -194,8 +189,7 @@ def change_status_facet(told: str, before: Status, after: Status) -> str:
 
 
 def facet_expressions(filters: MemoryFilters) -> list[str]:
-    """Returns FTS5 expressions that must all match; an empty one matches nothing. There is none for active memories,
-    which are found by their row numbers."""
+    """Returns FTS5 expressions that must all match; none for active memories, which are found by their row numbers."""
     groups = []
     if set(filters.statuses) != set(STATUSES) and filters.statuses != ("active",):
         groups.append([_facet_word("status", status) for status in filters.statuses])
@@ -231,6 +225,6 @@ def _record_facets(record: MemoryRecord) -> Iterable[str]:
 
 @lru_cache(maxsize=1024)  # many memories share the same few
 def _facet_word(name: str, value: str) -> str:
-    """Returns a facet as a word: a mark and digits, so that the index's stemmer does not shorten it."""
+    """The mark and digits keep the index's stemmer from shortening it."""
     digest = hashlib.blake2b(f"{name}\0{value}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return f"{_FACET_MARK}{int.from_bytes(digest, 'big')}"

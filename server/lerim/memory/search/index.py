@@ -59,8 +59,7 @@ _SIDE_FILES = ("-wal", "-shm", "-journal")
 
 @dataclass(frozen=True, slots=True)
 class IndexFilter:
-    """The filters of a search in terms of the index: FTS5 queries that must all match, ranges of rows in ascending
-    order, the only rows that count, and rows that do not count."""
+    """Filters in terms of the index: FTS5 queries that must all match, ranges of rows, and rows in and out."""
 
     facets: tuple[str, ...]
     row_ranges: tuple[tuple[int, int], ...]
@@ -104,11 +103,8 @@ class Index:
             return changed, [name for name in known if name not in present]
 
     def update(self, read: Iterable[ReadMemory], gone: Iterable[str] = ()) -> bool:
-        """Stores files that were read (an unreadable one without words) and removes those that are gone.
-
-        Returns False, and does nothing, if another process replaced the index in the meantime: call `find_outdated`
-        again. Raises MemoryError_ if the index cannot be written.
-        """
+        """Stores files that were read and removes those that are gone. Returns False, and does nothing, if another
+        process replaced the index in the meantime. Raises MemoryError_ if it cannot be written."""
         with self._lock, self._location.write_lock() if self._location else contextlib.nullcontext():
             if self._location is not None and not self._location.is_ours(self.folder, self._nonce):
                 self._reopen(self._location)
@@ -176,8 +172,7 @@ class Index:
     def make_filter(
         self, filters: MemoryFilters, only: Iterable[str] | None = None, excluded: Iterable[str] = ()
     ) -> IndexFilter:
-        """Translates filters for this index. `only` are the ids of the only memories that count, `excluded` of
-        those that do not."""
+        """Translates filters for this index. `only` and `excluded` are ids."""
         rows = None if only is None else self._rows_of(only)
         if filters.session_prefix:
             query = "SELECT id FROM files WHERE session >= ? AND session < ?"
@@ -201,13 +196,9 @@ class Index:
     def match(
         self, query: str, likely: Sequence[str], row_filter: IndexFilter, limit: int, most: int = MAX_RANKED
     ) -> list[tuple[int, float]]:
-        """Returns the rows that match an FTS5 query, best first, with their score (smaller is better). Raises
-        MemoryError_.
-
-        The cost of ranking grows with the rows. If more than `most` match, only some are ranked: those matching the
-        `likely` queries, one after the other until one of them returns `most`, and finally any other match. Each query
-        contributes the `most` rows that were changed last.
-        """
+        """Returns the rows that match an FTS5 query, best first, with their score (smaller is better). If more than
+        `most` match, only those matching the `likely` queries, one after the other, are ranked, and then others, of
+        each the `most` changed last. Raises MemoryError_."""
         if self._select_rows(row_filter, "rowid", f"({query})", "LIMIT 1 OFFSET ?", most):
             pool: set[int] = set()
             for one in (*likely, query):
@@ -233,7 +224,6 @@ class Index:
         return int(counts[0][0]) if counts else 0
 
     def _select_rows(self, row_filter: IndexFilter, columns: str, query: str, order: str, limit: int) -> list[Any]:
-        """Selects the rows that match an FTS5 query (any row if it is empty) and the filter."""
         if not row_filter.row_ranges or not all(row_filter.facets):
             return []
         asked = " AND ".join(filter(None, (query, *row_filter.facets)))
@@ -262,7 +252,7 @@ class Index:
 
     def rows_present(self, found: Iterable[RankedMemory]) -> set[int]:
         """Returns the rows of another index whose memory is in this one, too, by id or with the same title and body: in
-        the same status, or in any status here if it is active there."""
+        the same status, or if it is active there."""
         query = "SELECT 1 FROM files WHERE (memory = ? OR said = ?) AND ? IN (shown, 'active') LIMIT 1"
         return {one.row for one in found if self._rows(query, (one.memory, one.text_hash, one.status))}
 
@@ -312,7 +302,7 @@ class Index:
                 set_merging(self._sql, True)
 
     def _indexed_files(self) -> dict[str, tuple[int, FileStamp]]:
-        """Returns the row and stamp of each indexed file, by name; read again only if another process has written."""
+        """Returns row and stamp of each indexed file, read again only if another process has written."""
         data_version = self._rows("PRAGMA data_version", ())[0][0]
         if data_version != self._data_version:
             self._data_version = data_version
@@ -328,7 +318,6 @@ class Index:
         self.version = next(_VERSIONS)
 
     def _reopen(self, location: IndexLocation) -> None:
-        """Opens the index that another process made, or creates one if it was deleted."""
         # it is ours if another process was only writing when we checked
         if not location.is_ours(self.folder, self._nonce):
             self._sql.close()
@@ -336,7 +325,7 @@ class Index:
             self._open(location)
 
     def _open(self, location: IndexLocation) -> None:
-        """Opens our index, or creates a new one in its place. The caller has the lock."""
+        """The caller has the lock."""
         try:
             with open_directory(location.path.parent, location.anchor, make=0o777) as folder:
                 for suffix in _SIDE_FILES:
@@ -358,7 +347,6 @@ class Index:
             raise unusable_index_error(error, location) from error
 
     def _resume(self, location: IndexLocation) -> bool:
-        """Uses the existing index if it contains our nonce."""
         noted = location.nonce()
         try:
             connection = connect_index(location.path)

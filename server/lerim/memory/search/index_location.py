@@ -53,8 +53,7 @@ class IndexLocation:
         return note.nonce if note is not None else ""
 
     def is_ours(self, folder: Path, nonce: str) -> bool:
-        """Returns whether the file is the index of `folder` that we made; with a `nonce`, whether it is that very
-        one."""
+        """Returns whether the file is the index of `folder` that we made, and has this `nonce` if it is given."""
         note = self._read_note()
         if note is None or note.folder != str(folder) or (nonce and note.nonce != nonce):
             return False
@@ -71,8 +70,8 @@ class IndexLocation:
         files.replace_file(self.note_path, msgspec.json.encode(note).decode(), 0o600)
 
     def keep_out_of_git(self) -> None:
-        """Gives `.lerim/` its `.gitignore` if this is the index of a repository: a clone has memories and no such file.
-        Raises MemoryError_, BoundaryError."""
+        """Gives `.lerim/` its `.gitignore`: a clone has memories and no such file. Raises MemoryError_,
+        BoundaryError."""
         state = self.path.parent.parent
         if state.parent == self.anchor:
             folder.make_lerim_folder(state)

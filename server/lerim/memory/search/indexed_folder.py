@@ -70,7 +70,6 @@ class IndexedFolder:
             self.refresh()
 
     def _folder_times(self) -> tuple[int, ...]:
-        """Returns when each folder of memories last changed, in ns; 0 if it does not exist."""
         return tuple(_changed_at(self.store.memory_dir / name) for name in (*LIVE_FOLDERS, *ARCHIVED_FOLDERS))
 
     def refresh(self) -> None:
@@ -100,8 +99,7 @@ class IndexedFolder:
     def find(
         self, query: str, limit: int, filters: MemoryFilters, states: Mapping[str, DriftState]
     ) -> list[RankedMemory]:
-        """Returns the matches, best first, and those equal in rank to the last; for an empty query, the newest
-        memories."""
+        """Returns the matches, best first, and those equal in rank to the last; for an empty query, the newest."""
         return self.query_index(lambda index: _find_ranked(index, query, limit, filters, states), [])
 
     def count(self, filters: MemoryFilters, states: Mapping[str, DriftState]) -> int:
@@ -135,8 +133,7 @@ class IndexedFolder:
         return list(self.load(self.query_index(find_rows, [])).values()) if ids else []
 
     def load_links(self) -> list[MemoryLinks] | None:
-        """Returns the links of every memory that has a link or is linked to, from an index on disk that is first
-        brought up to date; None if there cannot be one."""
+        """Returns the links of every memory that has a link or is linked to; None without an index on disk."""
         found, self._file_problems = self._find_files()
         if self._location is None or not found:
             return None if found else []
@@ -148,8 +145,7 @@ class IndexedFolder:
 
     def load_all(self, raise_if_cancelled: Callable[[], None]) -> tuple[list[StoredMemory], list[Problem]]:
         """Returns every readable memory, and the problems found. Opens a file only if the index on disk does not have
-        its current version, by stat; neither creates nor changes the index. Calls `raise_if_cancelled` between two
-        memories."""
+        its current version, by stat; does not change the index."""
         found, problems = self.store.find_files(archived=True)
         marked = {item.name: item.stamp for item in self._with_quotes(found)}
         known: dict[str, RecordParts] = {}
@@ -168,8 +164,7 @@ class IndexedFolder:
         return memories, problems
 
     def load(self, ranked: Sequence[RankedMemory]) -> dict[str, StoredMemory]:
-        """Returns found memories by file name, without unreadable ones; one that another memory ends shows as ended. A
-        file is read only if its stamp is no longer that of the index."""
+        """Returns found memories by file name. A file is read only if its stamp is no longer that of the index."""
         names = [one.name for one in ranked]
         nothing: dict[str, tuple[FileStamp, RecordParts]] = {}
         indexed = self.query_index(lambda index: index.read(lambda sql: read_records(sql, names)), nothing)
@@ -185,7 +180,7 @@ class IndexedFolder:
     def _load_file(
         self, name: str, indexed: tuple[FileStamp, RecordParts] | None
     ) -> tuple[StoredMemory | None, Sequence[Problem]]:
-        """Returns the memory in a file, None if it is unreadable, and the problems found. Raises NotFoundError."""
+        """Raises NotFoundError."""
         try:
             found = stat_memory_file(self.store.memory_dir, name)
             stamp = _stamp_with_quotes(found, self.store.quotes.change_time(_stem(name)))
@@ -223,7 +218,6 @@ class IndexedFolder:
         return self._with_quotes(found), problems
 
     def _with_quotes(self, found: list[MemoryFile]) -> list[MemoryFile]:
-        """Returns the files with stamps that also change when their private quotes change."""
         kept = self.store.quotes.change_times()
         return [
             replace(item, stamp=_stamp_with_quotes(item, kept[stem])) if (stem := _stem(item.name)) in kept else item
@@ -266,7 +260,6 @@ def _stem(name: str) -> str:
 
 
 def _stamp_with_quotes(found: MemoryFile, quotes_changed: int) -> FileStamp:
-    """Returns a stamp that also changes with the private quotes, which last changed at `quotes_changed`, in ms."""
     return (found.stamp[0] + quotes_changed, *found.stamp[1:])
 
 
@@ -276,7 +269,6 @@ def _name_without_folder(found: MemoryFile) -> str:
 
 
 def _changed_at(folder: Path) -> int:
-    """Returns when something was last added to a folder or removed from it, in ns; 0 if it does not exist."""
     try:
         return folder.stat().st_mtime_ns
     except OSError:

@@ -43,9 +43,8 @@ class IndexMatch:
 def match_rows(
     index: Index, query: str, limit: int, row_filter: IndexFilter, most: int = MAX_RANKED, *, any_word: bool = False
 ) -> list[IndexMatch]:
-    """Returns the `limit` rows that best match any text, and those that rank equal to the last of them, best first:
-    rows with every word before rows with some. About `most` rows are ranked. With `any_word`, as for a question, rows
-    with every word have no precedence. A query without words returns none."""
+    """Returns the `limit` rows that best match any text, and those that rank equal to the last, rows with every word
+    before rows with some. With `any_word`, as for a question, rows with every word have no precedence."""
     terms, unfinished, is_question = _parse_terms(query)
     any_word = any_word or is_question
     if not terms:
@@ -75,8 +74,6 @@ def _best_with_ties(found: Sequence[tuple[int, float]], limit: int, every: bool,
 
 
 def _add_synonyms(index: Index, terms: Sequence[str]) -> list[str]:
-    """Returns the FTS5 terms of a query, each name that has synonyms as one term that matches any of them. Raises
-    MemoryError_."""
     if not index.has_synonyms():
         return list(terms)
     words = [term.strip('"') for term in terms]
@@ -104,11 +101,8 @@ def _quote_names(names: Sequence[str]) -> list[list[str]]:
 
 
 def _parse_terms(text: str) -> tuple[list[str], str, bool]:
-    """Returns FTS5 terms for the content words of a text; the word at its end, which may be unfinished, if the last
-    term stands for it, else ""; and whether the text is a question, whose answer need not have all of the terms.
-
-    A word with parts matches as a whole or by its parts.
-    """
+    """Returns FTS5 terms for the content words of a text; the unfinished word at its end, if any; and whether the text
+    is a question, whose answer need not have all of the terms. A word with parts matches as a whole or by its parts."""
     words = list(split_words(text))
     found = list(dict.fromkeys(words))[:_MAX_TERMS]
     content = [word for word in found if word[0] not in STOP_WORDS] or found
@@ -120,7 +114,6 @@ def _parse_terms(text: str) -> tuple[list[str], str, bool]:
 
 
 def _terms_of_word(whole: str, parts: tuple[str, ...]) -> list[str]:
-    """Returns a word's terms; in a script without spaces, those of its pieces."""
     return [_piece_term(one) for one in split_unspaced(whole)] or [_term(whole, parts)]
 
 
@@ -135,15 +128,14 @@ def _piece_term(piece: str) -> str:
 def _match_all(
     index: Index, terms: Sequence[str], unfinished: str, row_filter: IndexFilter, limit: int
 ) -> list[tuple[int, float]]:
-    """Returns the best rows with all of the terms; words that begin with the `unfinished` one, if any, stand for the
-    last term, unless it is already common."""
+    """Returns the best rows with all of the terms; words that begin with the `unfinished` one stand for the last
+    term."""
     if unfinished and index.count(terms[-1]) < COMMON_WORD_COUNT:
         terms = [*terms[:-1], f'({terms[-1]} OR "{unfinished}"*)']
     return index.match(" AND ".join(terms), _title_queries(terms), row_filter, limit)
 
 
 def _title_queries(terms: Sequence[str]) -> tuple[str, ...]:
-    """Returns queries for rows with all of the terms: first with all of them in title or tags, then with any."""
     every, some = " AND ".join(terms), " OR ".join(terms)
     headed = f"{_TITLE_COLUMNS} : ({every})"
     return (headed, f"({every}) AND {_TITLE_COLUMNS} : ({some})") if len(terms) > 1 else (headed,)
@@ -189,8 +181,8 @@ def _correct_term(index: Index, term: str) -> str:
 
 
 def _is_similar(word: str, stem: str) -> bool:
-    """Returns whether a word, or its beginning, differs from a stem by at most one typing error: a letter too many, too
-    few or wrong, or two neighbours in the wrong order. Stems end in `i` instead of `y`."""
+    """Returns whether a word, or its beginning, differs from a stem by at most one typing error. Stems end in `i`
+    instead of `y`."""
     forms = (word, f"{word[:-1]}i") if word.endswith("y") else (word,)
     lengths = range(max(len(stem) - 1, len(word) - _MAX_ENDING), len(stem) + 2)
     return any(_is_one_error_apart(form[:length], stem) for form in forms for length in lengths)

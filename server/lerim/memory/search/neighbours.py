@@ -1,5 +1,4 @@
-"""Finds the memories most similar to a claim: the full-text index returns those that share its rarest words, and the
-best of these are compared word by word (`similarity.py`)."""
+"""Finds the memories most similar to a claim: of those that share its rarest words, the best by `similarity.py`."""
 
 from __future__ import annotations
 
@@ -78,8 +77,7 @@ class _Rarities(dict[str, float]):
 
 
 def _find_candidates(folder: IndexedFolder, weights: Mapping[str, float], skip: Container[str]) -> list[StoredText]:
-    """Returns the id, title and body of the memories that share the most weight with a claim. `weights` are those of
-    its words, the rarest first."""
+    """Returns the memories that share the most weight with a claim."""
     shared: defaultdict[int, float] = defaultdict(float)
     room = MAX_ROWS
     for word, weight in weights.items():

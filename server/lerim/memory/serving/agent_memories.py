@@ -128,8 +128,8 @@ class AgentMemories:
     def recall(
         self, question: str, files: Sequence[str] = (), limit: int = 5, *, include_drifted: bool = False
     ) -> Recalled:
-        """Returns the memories about a question, those about `files` first; without a question, the newest about them.
-        `files` are paths from the repository's root, or `path#symbol`."""
+        """Returns the memories about a question, those about `files` (or `path#symbol`) first; without a question, the
+        newest."""
         self._search.refresh_if_changed()
         for most in (2 * limit, MAX_CHECKED):
             hits: dict[tuple[Scope, str], Hit] = {}
@@ -145,8 +145,8 @@ class AgentMemories:
         return recalled
 
     def list_servable(self, harmless: Container[FileVersion] = frozenset()) -> ServableMemories:
-        """Returns every memory that may be given, by the same rules as `recall`, and the drifted ones. `harmless` are
-        files that were found before not to read like an order, which takes long to find out."""
+        """Returns every memory that may be given, by the same rules as `recall`, and the drifted ones. `harmless` files
+        were found before not to read like an order."""
         own, problems = _load_own(self._project, self._home)
         personal, more = _load_personal(self._project, self._home)
         self._load_problems = [*problems, *more]
@@ -195,8 +195,7 @@ class AgentMemories:
         }
 
     def note_served(self, memories: Iterable[ServedMemory], channel: Channel, agent: str, event: str) -> None:
-        """Counts a use of each of these memories by an agent, and records what it was given. `event` is as in
-        `Serving`."""
+        """Counts a use of each of these memories by an agent, and records what it was given."""
         given = list(memories)
         time = datetime.now(UTC)
         for scope in ("project", "global"):
@@ -232,8 +231,7 @@ class AgentMemories:
         return Recalled(tuple(given), drifted, unchecked, unapproved)
 
     def _check_drift(self, records: Sequence[MemoryRecord]) -> dict[str, Drift]:
-        """Compares the files that these memories are about with what they were verified against; returns the memories
-        that are not fresh, by id. If that fails, all of them are unknown."""
+        """Returns the memories that are not fresh, by id; all as unknown if the check fails."""
         subjects = [subject for subject in map(subject_of, records) if subject.references]
         if not subjects or self._project is None:
             return {}
@@ -261,8 +259,6 @@ def _load_personal(project: Project | None, home: Home) -> tuple[list[StoredMemo
 
 
 def _list_searches(question: str, files: Sequence[str]) -> list[tuple[str, MemoryFilters]]:
-    """Returns the searches to make, in order: about these files and the question, about the files, about the question
-    alone."""
     words = f"{question.strip().rstrip('?')}?" if question.strip() else ""  # as a question, some of its words suffice
     places = tuple(file for file in files if parse_reference(file) is not None)
     searches = [(words, MemoryFilters(files=places))] if places and words else []

@@ -26,8 +26,8 @@ LOCK_SECONDS = 60
 
 
 class Serving(msgspec.Struct, frozen=True):
-    """Memories that reached an agent. `at` is the time in seconds since 1970, `event` what they were given for:
-    recall, why, start, prompt, read, failure or edit. `session` is the agent's own id of the session, "" if unknown."""
+    """Memories that reached an agent at a time (seconds since 1970), for an `event`: recall, why, start, prompt, read,
+    failure or edit. `session` is the agent's own id of it, "" if unknown."""
 
     at: float
     channel: Channel
@@ -66,8 +66,7 @@ def _is_long(path: Path) -> bool:
 
 
 def _put_aside(path: Path, older: Path) -> None:
-    """Renames a long record, only while no other process does so: it would rename the short one that comes next, and
-    the long one would be lost. Raises OSError."""
+    """Renames a long record unless another process does so, which would lose it. Raises OSError."""
     lock = older.with_name(f"{older.name}.lock")
     try:
         lock.touch(0o600, exist_ok=False)

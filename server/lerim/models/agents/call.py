@@ -33,11 +33,8 @@ _NO_MODEL = re.compile(r"model[^.{}]{0,100}(?:does not exist|not found|not suppo
 def ask_agent(
     model: Model, prompt: str, cancelled: Callable[[], bool], environ: Mapping[str, str], home: Home
 ) -> ModelAnswer:
-    """Asks an agent and returns its answer. Its program receives the prompt on standard input and runs in an empty
-    folder of Lerim's.
-
-    Raises errors of `dspy.lm15` as Engine does; ModelGoneError if the agent cannot be asked without tools.
-    """
+    """Asks an agent, in an empty folder of Lerim's. Raises errors of `dspy.lm15` as Engine does; ModelGoneError if the
+    agent cannot be asked without tools."""
     agent = AGENTS[model.provider]
     invocation = build_invocation(model.provider, model.name, environ)
     program = model.command[0]
@@ -88,15 +85,13 @@ def working_folder(home: Home, provider: str) -> Path:
 
 
 def _extend_path(environ: Mapping[str, str], program: str, platform: str = sys.platform) -> dict[str, str]:
-    """Returns PATH with the program's own folder at the end: programs installed by npm need `node`, which is in the
-    same folder."""
+    """Programs installed by npm need `node`, which is in the same folder: it is added at the end of PATH."""
     name = next((name for name in environ if name.upper() == "PATH"), "PATH") if platform == "win32" else "PATH"
     parts = [part for part in (environ.get(name, ""), str(PurePath(program).parent)) if part]
     return {name: (";" if platform == "win32" else ":").join(parts)}
 
 
 def _make_error(agent: AgentProgram, failure: FailureError, program_output: ProgramOutput) -> lm15.LM15Error:
-    """Returns the error for a failure of an agent's program, with the program's own message."""
     output_text = f"{failure.message}{program_output.error_text}"
     shown_message = " ".join(clean_text(output_text).split())[:MOST_MESSAGE_CHARACTERS]
     status = failure.status

@@ -1,10 +1,6 @@
 """The person's own command as the model: it receives the prompt on standard input and prints the answer, without a
-shell.
-
-It runs in a neutral folder, without Lerim's own variables (which include stored keys) and without variables that
-redirect Python. It is ended, with everything it started, at a deadline, when the person cancels, or when this
-process dies.
-"""
+shell, in a neutral folder, without Lerim's own variables (which include stored keys). It is ended, with everything it
+started, at a deadline, when the person cancels, or when this process dies."""
 
 from __future__ import annotations
 
@@ -104,11 +100,7 @@ def run_program(
     environ: Mapping[str, str],
     folder: Path,
 ) -> ProgramOutput:
-    """Runs a program, given by its full path, with the prompt on its input. Ends everything it started with it.
-
-    Raises ServerError with code COMMAND_FAILED if it cannot be started, TimeoutError, InvalidRequestError if its
-    output is too large, TransportError with code "cancelled".
-    """
+    """Runs a program, given by its full path, with the prompt on its input. Raises as `run_command`."""
     guard_pipe, writing_end = os.pipe()  # only this process has the writing end, which closes when the process dies
     deadline = time.monotonic() + seconds
     try:
@@ -154,10 +146,8 @@ def run_program(
 def build_command_launch(
     command: Sequence[str], environ: Mapping[str, str], executable: str, guard_pipe: int, platform: str = sys.platform
 ) -> ProcessLaunch:
-    """Returns how to start the command: in its own process group, and on POSIX systems under the guard.
-
-    Raises ValueError for an argument that cannot be passed to a batch file on Windows.
-    """
+    """Returns how to start the command, on POSIX systems under the guard. Raises ValueError for an argument that cannot
+    be passed to a batch file on Windows."""
     is_windows = platform == "win32"
     removed = ("PYTHONPATH", *FOREIGN_VARIABLES)
     kept_variables = {
@@ -181,7 +171,6 @@ def _wait(
     seconds: float,
     cancelled: Callable[[], bool],
 ) -> None:
-    """Waits until the command has ended and its output was read. Raises on cancellation and timeout."""
     ended_at: float | None = None
     while True:
         reader.join(CHECK_SECONDS)
@@ -220,7 +209,6 @@ def _read_tail(stream: IO[bytes], output: _Output) -> None:
 
 
 def _format_errors(errors: _Output) -> str:
-    """Returns the end of the command's error output, without secrets."""
     text = " ".join(clean_text(b"".join(errors.parts).decode("utf-8", "replace")).split())
     return (
         f": …{text[-MOST_MESSAGE_CHARACTERS:]}" if len(text) > MOST_MESSAGE_CHARACTERS else f": {text}" if text else ""

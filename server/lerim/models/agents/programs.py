@@ -267,8 +267,7 @@ _SERVER_NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
 def _list_codex_servers(environ: Mapping[str, str]) -> list[str]:
-    """Returns the MCP servers in the person's Codex settings. An invalid file counts as none, because Codex itself
-    fails on it."""
+    """An invalid file counts as none, because Codex itself fails on it."""
     path = Path(codex_roots(environ)[0]) / "config.toml"
     try:
         servers = tomllib.loads(path.read_text(encoding="utf-8")).get("mcp_servers", {})
@@ -278,8 +277,7 @@ def _list_codex_servers(environ: Mapping[str, str]) -> list[str]:
 
 
 def _list_copilot_servers(environ: Mapping[str, str]) -> list[str]:
-    """Returns the MCP servers in the person's Copilot CLI settings. An invalid file counts as none, as in Copilot
-    CLI itself."""
+    """An invalid file counts as none, as in Copilot CLI itself."""
     path = Path(copilot_roots(environ)[0]) / "mcp-config.json"
     try:
         config = json.loads(path.read_text(encoding="utf-8"))

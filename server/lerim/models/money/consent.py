@@ -71,10 +71,7 @@ def keep_limit(home: Home, label: str, tokens: int) -> None:
 
 
 def _update_file(home: Home, change: Callable[[dict[str, object]], None]) -> None:
-    """Changes the file under a lock, so that concurrent changes are not lost; an unreadable file is set aside.
-
-    Raises OSError, also as filelock.Timeout.
-    """
+    """Changes the file under a lock; an unreadable file is set aside. Raises OSError, also as filelock.Timeout."""
     make_private_folder(home, home.models.parent)
     with filelock.FileLock(home.models.with_suffix(".lock"), timeout=BUSY_SECONDS, mode=0o600):
         try:
@@ -87,7 +84,7 @@ def _update_file(home: Home, change: Callable[[dict[str, object]], None]) -> Non
 
 
 def _read_file(home: Home) -> dict[str, object]:
-    """Returns the file's object, {} if there is no file. Raises SettingsError if it cannot be read."""
+    """Raises SettingsError if the file cannot be read."""
     try:
         with open_buffered(home.models) as file:
             data = file.read(MOST_BYTES + 1)
@@ -102,7 +99,6 @@ def _read_file(home: Home) -> dict[str, object]:
 
 
 def _parse_content(content: Mapping[str, object]) -> KnownModels:
-    """Returns the valid part of the file's content."""
     allowed, limits = content.get("allowed"), content.get("limits")
     return KnownModels(
         frozenset(name for name in allowed if isinstance(name, str)) if isinstance(allowed, list) else frozenset(),

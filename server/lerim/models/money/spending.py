@@ -63,8 +63,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """A reservation for one call. `row` is 0 if nothing is reserved, because the call is not billed or could not be
-    recorded."""
+    """A reservation for one call. `row` is 0 if nothing is reserved."""
 
     row: int = 0
 
@@ -78,11 +77,8 @@ def _never() -> bool:
 
 @dataclass(slots=True)
 class DayBudget:
-    """A day's budget in US dollars, 0 for no limit. The day is the date of `clock`, which should return local time.
-
-    Any number of threads may use one DayBudget, and any number of processes one home folder. `problems` lists
-    recording failures that did not prevent a call.
-    """
+    """A day's budget in US dollars, 0 for no limit, for any number of threads and processes. `clock` should return
+    local time; `problems` lists recording failures that did not prevent a call."""
 
     home: Home
     per_day: float
@@ -133,8 +129,8 @@ class DayBudget:
                 raise budget_error
 
     def settle(self, reservation: Reservation, usage: Usage | None, cancelled: Callable[[], bool] = _never) -> None:
-        """Replaces a reservation with the call's usage: NO_USAGE for a refused call; None if the usage is unknown,
-        which keeps the reservation. Never raises: if writing fails, the reservation stays and a problem is added."""
+        """Replaces a reservation with the call's usage; None, if it is unknown, keeps the reservation, as a failed
+        write does. Never raises."""
         if reservation.row and usage is not None:
             self._replace(reservation, usage, cancelled)
         with self._changed:
@@ -143,8 +139,7 @@ class DayBudget:
             self._changed.notify_all()
 
     def _write(self, work: Callable[[sqlite3.Connection], Result], cancelled: Callable[[], bool]) -> Result:
-        """Runs `work` on the database. Waits while another process locks it, until BUSY_SECONDS have passed or the
-        person cancels. Raises SpendingError, and the errors of `work`."""
+        """Waits while another process locks the database, for BUSY_SECONDS at most. Raises SpendingError."""
         end = time.monotonic() + BUSY_SECONDS
         while True:
             try:
@@ -177,8 +172,7 @@ class DayBudget:
             self._changed.notify_all()
 
     def _wait_for_room(self, settled_before: int, cancelled: Callable[[], bool]) -> bool:
-        """Waits while calls of this DayBudget are in progress. Returns whether one was settled since the count
-        `settled_before` was taken."""
+        """Waits for calls in progress. Returns whether one was settled since the count `settled_before`."""
         with self._changed:
             while self._settled_count == settled_before:
                 if not self._open_reservations and not self._attempts:
@@ -215,8 +209,8 @@ def total_spent_today(home: Home, now: datetime) -> Usage:
 
 
 def list_spent_today(home: Home, now: datetime) -> list[RoleUsage]:
-    """Returns the usage of billed calls on the date of `now`, by role and model; calls in progress count with their
-    highest possible cost. Empty if nothing was ever spent. Raises SpendingError if the record cannot be read."""
+    """Returns the usage of billed calls on the date of `now`; calls in progress count with their highest possible cost.
+    Raises SpendingError."""
     with sqlite.convert_errors(home.spending, _SCHEMA):
         # Not read-only: the next process to open the database rolls back a transaction that a killed process left
         # unfinished.

@@ -1,5 +1,4 @@
-"""Anthropic's Messages API: the system prompt is a separate field, an output limit is required, and content is a
-list of blocks."""
+"""Anthropic's Messages API."""
 
 from __future__ import annotations
 

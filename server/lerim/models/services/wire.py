@@ -148,7 +148,7 @@ def _send(
 
 
 def _is_unreached(error: Exception) -> bool:
-    """Returns whether the connection was refused or the host was not found, so that nothing was sent."""
+    """Returns whether nothing was sent, because the connection was refused or the host was not found."""
     cause = error.args[0] if error.args else None
     return isinstance(getattr(cause, "reason", None), NewConnectionError)
 
@@ -189,8 +189,8 @@ def _receive_reply(
 
 
 def _decompress(response: requests.Response) -> Iterator[bytes]:
-    """Yields the body as it arrives, in pieces of limited size. An uncompressed body was requested; if it is
-    compressed anyway, a few bytes can expand to gigabytes, and nested compression to more."""
+    """Yields the body as it arrives. An uncompressed one was requested; if it is compressed anyway, a few bytes can
+    expand to gigabytes, and nested compression to more."""
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding in ("", "identity"):
         yield from _read_raw(response)
@@ -209,8 +209,7 @@ def _decompress(response: requests.Response) -> Iterator[bytes]:
 
 
 def _read_raw(response: requests.Response) -> Iterator[bytes]:
-    """Yields the bytes as they arrive: `iter_content` waits for as many as requested, and decompresses without a
-    limit."""
+    """`iter_content` waits for as many bytes as requested, and decompresses without a limit."""
     try:
         while chunk := response.raw.read1(_PIECE_BYTES, decode_content=False):
             yield chunk
@@ -219,8 +218,7 @@ def _read_raw(response: requests.Response) -> Iterator[bytes]:
 
 
 class EventStream:
-    """Parses server-sent events, in which a streamed answer arrives: takes bytes in pieces of any size and returns the
-    data of each complete event."""
+    """Parses server-sent events from bytes in pieces of any size."""
 
     def __init__(self) -> None:
         self._rest = b""
