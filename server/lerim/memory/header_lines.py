@@ -17,6 +17,8 @@ Item = str | Mapping[str, str]
 HeaderValue = str | float | datetime | Sequence[Item] | None
 """The values a header key can be set to; None removes the key. A sequence contains strings or small mappings."""
 _FLOW_LIST_KEYS = frozenset({"tags", "flags"})
+_ESCAPED_CHARACTERS = re.compile(f"{UNSAFE_CHARACTERS.pattern}|[\u202a-\u202e\u2066-\u2069]")
+"""The unsafe characters, and those that change the direction of a line where it is shown."""
 
 
 def yaml_scalar(value: str, *, in_list: bool = False) -> str:
@@ -24,7 +26,7 @@ def yaml_scalar(value: str, *, in_list: bool = False) -> str:
     if is_plain_scalar(value, in_list=in_list):
         return value
     quoted = json.dumps(value.encode("utf-8", "replace").decode(), ensure_ascii=False)
-    return UNSAFE_CHARACTERS.sub(lambda found: f"\\u{ord(found.group()):04x}", quoted)
+    return _ESCAPED_CHARACTERS.sub(lambda found: f"\\u{ord(found.group()):04x}", quoted)
 
 
 def quote_scalar(value: str, quote: str = "", *, in_list: bool = False) -> str:

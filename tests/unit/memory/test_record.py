@@ -115,6 +115,13 @@ def test_comments_inside_a_changed_list_stay() -> None:
     assert "references:\n  - c.py\n  # why\ntags: [z] # mine\n" in changed
 
 
+def test_what_would_turn_a_line_around_is_an_escape_in_the_header() -> None:
+    said = "claude:x\u202egnp\u2066#0123456789ab"
+    changed = update_record_text(GOOD, {"source": said})
+    assert r'source: "claude:x\u202egnp\u2066#0123456789ab"' in changed
+    assert parse_record(changed, PATH).source == said
+
+
 def test_values_a_person_wrote_bare_are_the_words_they_wrote() -> None:
     text = "---\ntitle: Yes\nsource: 1.10\ntags: [on, 3.10, 2026-08-01, plain]\nrelated:\n  - No\n---\n\nBody\n"
     memory = parse_record(text, Path("decisions/20260801-x.md"))
