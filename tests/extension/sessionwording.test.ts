@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { agentDescription, clockText, dayLabel, durationText, hitDetail, jobDescription, jobTooltip, queueText, sessionDescription, sessionTooltip, tokensText, withoutIcons, workText } from "../../extension/src/text/sessionwording";
+import { agentDescription, clockText, dayLabel, durationText, hitDetail, jobDescription, jobTooltip, queueText, sessionDescription, sessionTooltip, tokensText, workText } from "../../extension/src/text/sessionwording";
 import { agent, session } from "./fakes/sidecar";
 
 const noon = new Date(2026, 10, 21, 12).getTime();
@@ -52,7 +52,6 @@ test("of what a session had none nothing is said", () => {
 test("a match says whose words it found", () => {
   const hit = { id: "a", turn: "t", platform: "codex", agent: "Codex", title: "T", time: "", role: "user" as const, snippet: "s" };
   expect(hitDetail(hit)).toBe("Codex · you");
-  expect(withoutIcons("$(alert) a")).toBe("\\$(alert) a");
 });
 
 test("an agent's row says what is to be read, and what is not read", () => {

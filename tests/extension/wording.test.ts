@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Status, statusDisplay } from "../../extension/src/sidecar/status";
-import { kindOf, memoryDetail, pendingText, plainText, progressText, syncReportText } from "../../extension/src/text/wording";
+import { kindOf, memoryDetail, pendingText, plainText, progressText, rowText, syncReportText } from "../../extension/src/text/wording";
 import { FakeContext, memory, report } from "./fakes/sidecar";
 import { openWalkthroughTab } from "./fakes/tabs";
 import { act, shown } from "./fakes/vscode";
@@ -18,6 +18,11 @@ test("a title loses the marks of code and bold, but not the stars that code has"
   expect(plainText("**Always** use `uv`, **not `pip`**")).toBe("Always use uv, not pip");
   expect(plainText("Run ```sh make``` or `make`, then ```python x = 1")).toBe("Run sh make or make, then python x = 1");
   expect(plainText("list `.claude/**`, `.git/**` and `a**b`")).toBe("list .claude/**, .git/** and a**b");
+});
+
+test("a title spells out hidden characters, and shows no icon of its own in a row of a list", () => {
+  expect(plainText("use \u202evu\u200b")).toBe("use ⟨U+202E⟩vu⟨U+200B⟩");
+  expect(rowText("$(verified) `uv`\u2066")).toBe("\\$(verified) uv⟨U+2066⟩");
 });
 
 test.each([

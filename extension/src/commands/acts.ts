@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
 import { activeMemories, type EligibleMemories, openFile, pickMemory } from "./memories";
-import { iconOf, kindHelp, kindOf, plainText } from "../text/wording";
+import { iconOf, kindHelp, kindOf, plainText, rowText } from "../text/wording";
 import { reportError, showInfo, withoutLinks } from "../editor/notifications";
 
 type Requester = Pick<Context, "request">;
@@ -34,8 +34,8 @@ export async function editMemory(context: Requester, handle: string | undefined)
   const memory = await findTarget(context, handle);
   if (memory === undefined) return;
   const text = { label: "$(go-to-file) Edit the text", description: "in its file", part: "text" } as const;
-  const title = { label: "$(edit) Change the title", description: plainText(memory.title), part: "title" } as const;
-  const tags = { label: "$(tag) Change the tags", description: memory.tags.join(", "), part: "tags" } as const;
+  const title = { label: "$(edit) Change the title", description: rowText(memory.title), part: "title" } as const;
+  const tags = { label: "$(tag) Change the tags", description: rowText(memory.tags.join(", ")), part: "tags" } as const;
   const picked = await vscode.window.showQuickPick([text, title, tags], { placeHolder: `Edit “${plainText(memory.title)}”` });
   if (picked === undefined) return;
   if (picked.part === "text") return openFile(memory, null);

@@ -3,7 +3,7 @@ import { chooseRoot } from "../editor/roots";
 import { tickStep } from "../editor/walkthroughsteps";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
-import { counted, plainText } from "../text/wording";
+import { counted, rowText } from "../text/wording";
 import { showDifferences } from "../views/shared/differences";
 import { reportError, showInfo } from "../editor/notifications";
 
@@ -62,7 +62,7 @@ export async function importRules(context: Pick<Context, "request" | "output">, 
     return;
   }
   const propose: vscode.QuickPickItem = { label: `$(check) Propose ${counted(plan.claims.length, "Claim")}`, detail: ["They wait for your review.", ...plan.notes].join(" ") };
-  const items = [propose, { label: "Claims", kind: vscode.QuickPickItemKind.Separator }, ...plan.claims.map(({ title, kind, source }) => ({ label: plainText(title), description: `${kind}, ${source}` }))];
+  const items = [propose, { label: "Claims", kind: vscode.QuickPickItemKind.Separator }, ...plan.claims.map(({ title, kind, source }) => ({ label: rowText(title), description: rowText(`${kind}, ${source}`) }))];
   const picked = await vscode.window.showQuickPick(items, { title: "Import Rules Files", placeHolder: "Each claim becomes a candidate", ignoreFocusOut: true });
   if (picked !== propose) return;
   const { proposed } = await context.request(protocol.importApply, { root });

@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
 import { agentDescription } from "../text/sessionwording";
-import { plainText } from "../text/wording";
+import { rowText } from "../text/wording";
 import { showInfo } from "../editor/notifications";
 
 type Requester = Pick<Context, "request">;
@@ -69,6 +69,6 @@ async function chooseJob(context: Requester, action: "retry" | "skip"): Promise<
     void showInfo("No session of this repository waits to be retried.");
     return undefined;
   }
-  const items = jobs.map((job) => ({ label: plainText(job.title), description: job.state === "dead" ? "given up" : "failed", detail: job.error, job: job.job }));
+  const items = jobs.map((job) => ({ label: rowText(job.title), description: job.state === "dead" ? "given up" : "failed", detail: job.error, job: job.job }));
   return (await vscode.window.showQuickPick(items, { placeHolder: action === "retry" ? "Choose the session to read again" : "Choose the session to skip" }))?.job;
 }

@@ -5,7 +5,7 @@ import * as protocol from "../protocol";
 import { chooseRootIfAny } from "../editor/roots";
 import { searchList } from "./searchlist";
 import { previewOptions, tickStep } from "../editor/walkthroughsteps";
-import { iconOf, memoryDetail, plainText, titleDetail } from "../text/wording";
+import { iconOf, memoryDetail, rowText, titleDetail, withoutIcons } from "../text/wording";
 import { showInfo } from "../editor/notifications";
 
 interface MemoryItem extends vscode.QuickPickItem {
@@ -106,8 +106,8 @@ const rowsBeforeOffer = 3;
 const meaningOffer: SearchResultItem = { label: "$(sparkle) Search by meaning…", detail: "Finds memories that say the same in other words, with a small model on this machine", alwaysShow: true, memory: undefined };
 
 function searchResultItem(memory: protocol.MemoryView, isSimilar: boolean): SearchResultItem {
-  const detail = memoryDetail(memory);
-  return { label: iconOf(memory), description: plainText(memory.title), detail: isSimilar ? `similar meaning · ${detail}` : detail, alwaysShow: true, memory };
+  const detail = withoutIcons(memoryDetail(memory));
+  return { label: iconOf(memory), description: rowText(memory.title), detail: isSimilar ? `similar meaning · ${detail}` : detail, alwaysShow: true, memory };
 }
 
 /** Says what a search by meaning needs, and installs it if the person agrees. Returns whether it can be used now. */
@@ -126,11 +126,11 @@ async function turnOnSearchByMeaning(context: Pick<Context, "installMeaning">): 
 }
 
 function memoryItem(memory: protocol.MemoryView): MemoryItem {
-  return { label: `${iconOf(memory)} ${plainText(memory.title)}`, detail: memoryDetail(memory), memory };
+  return { label: `${iconOf(memory)} ${rowText(memory.title)}`, detail: withoutIcons(memoryDetail(memory)), memory };
 }
 
 function titleItem(memory: protocol.TitleView): MemoryItem {
-  return { label: `${iconOf(memory)} ${plainText(memory.title)}`, detail: titleDetail(memory), memory };
+  return { label: `${iconOf(memory)} ${rowText(memory.title)}`, detail: withoutIcons(titleDetail(memory)), memory };
 }
 
 /** Lerim: Open Memory…. Without a handle, lists all memories. */

@@ -2,8 +2,8 @@ import type * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
 import { searchList } from "./searchlist";
-import { hitDetail, repeatsTitle, withoutIcons } from "../text/sessionwording";
-import { plainText } from "../text/wording";
+import { hitDetail, repeatsTitle } from "../text/sessionwording";
+import { plainText, rowText, withoutIcons } from "../text/wording";
 import { agentIcon } from "../views/shared/icons";
 
 interface HitItem extends vscode.QuickPickItem {
@@ -35,7 +35,7 @@ function makeItem(hit: protocol.HitView, extension: vscode.Uri): HitItem {
   return {
     label: "",
     iconPath: agentIcon(extension, hit.platform),
-    description: withoutIcons(plainText(hit.snippet)),
+    description: rowText(hit.snippet),
     detail: withoutIcons([hitDetail(hit), ...(repeatsTitle(hit) ? [] : [plainText(hit.title)])].join(" · ")),
     alwaysShow: true,
     hit,

@@ -122,11 +122,6 @@ export function repeatsTitle({ snippet, title }: Pick<HitView, "snippet" | "titl
   return said !== undefined && named !== undefined && (said.startsWith(named) || named.startsWith(said));
 }
 
-/** Escapes `$(name)`, which VS Code's lists would render as an icon. */
-export function withoutIcons(text: string): string {
-  return text.replaceAll("$(", "\\$(");
-}
-
 /** "12 sessions", with the numbers waiting and not read. */
 export function agentDescription(agent: AgentView): string {
   switch (agent.state) {

@@ -1,5 +1,6 @@
 // Texts of the status bar, notifications and lists.
 import type { CandidateView, MemoryKind, MemoryView, ReferenceProblem, Stage, SyncProgressParams, SyncReport, TitleView } from "../protocol";
+import { spellOutHidden } from "./hidden";
 
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
@@ -90,9 +91,19 @@ export function kindHelp(kind: string): string {
   return kindHelps[kind] ?? "";
 }
 
-/** A text without markdown's marks of code and bold, for a place that shows text as it is. */
+/** A text without markdown's marks of code and bold and with hidden characters spelled out, for a place that shows text as it is. */
 export function plainText(text: string): string {
-  return withoutBold(text.replaceAll(/`{3,}/g, "")).replaceAll(/`([^`\n]+)`/g, "$1");
+  return spellOutHidden(withoutBold(text.replaceAll(/`{3,}/g, "")).replaceAll(/`([^`\n]+)`/g, "$1"));
+}
+
+/** The plain text for a row of VS Code's lists, which would render `$(name)` as an icon. */
+export function rowText(text: string): string {
+  return withoutIcons(plainText(text));
+}
+
+/** Escapes `$(name)`. */
+export function withoutIcons(text: string): string {
+  return text.replaceAll("$(", "\\$(");
 }
 
 /** A text without markdown's marks of bold; in code, `**` is no mark. */
