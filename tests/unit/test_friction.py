@@ -7,14 +7,17 @@ from contextlib import closing
 
 import pytest
 
+import scripted
 from claude_lines import Fields, answer, call, prompt, reply, text
 from desk import Desk
 from lerim.extraction.friction import error_fingerprint
+from lerim.extraction.state import MAX_REPLIES
 from lerim.review import queue
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.tables import frictions
 from lerim.sessions.tables.frictions import Friction
 from lerim.sqlite import transaction
+from scripted import agent, extraction, numbered, you
 
 REFUSED = "Exit code 1\nError: connect ECONNREFUSED 127.0.0.1:{port} (database of the shop)"
 
@@ -33,6 +36,17 @@ def ran(name: str, output: str, command: str = "npm test") -> list[Fields]:
 def rows(desk: Desk) -> list[tuple[str, str]]:
     with closing(sqlite3.connect(desk.home.catalog)) as db:
         return db.execute("SELECT session, quote FROM frictions ORDER BY session").fetchall()
+
+
+def test_an_error_at_the_beginning_of_a_very_long_exchange_is_kept() -> None:
+    pass_ = extraction()
+    failed = agent("", scripted.ran("npm test", REFUSED.format(port=5432), 1))
+    for turn in numbered([you("Run the tests"), failed, *[agent("On it.")] * MAX_REPLIES]):
+        pass_.feed(turn)
+    pass_.finish(settled=True)
+    assert [friction.message for friction in pass_.frictions.values()] == [
+        "connect ECONNREFUSED 127.0.0.1:5432 (database of the shop)"
+    ]
 
 
 def test_an_error_that_several_sessions_met_is_one_friction_that_comes_back_with_its_catalog_and_not_once_rejected(

@@ -164,6 +164,7 @@ class Extraction:
         replies = [old for old in now.replies if old.ordinal != turn.ordinal]
         replies.append(turn)
         if len(replies) > MAX_REPLIES:
+            self._record_frictions(replies[0])
             for draft in self._watch_commands(self._make_scene(None), (replies[0],)):
                 self._take_draft(draft, self._make_scene(None), load_ranker().first)
             replies = replies[1:]
@@ -177,6 +178,10 @@ class Extraction:
             if instruction_files and not _are_all_changed(replies, instruction_files):
                 self._state.boot = f"{self._state.boot} {squeeze_spaces(call.output).lower()}"[-20_000:]
 
+    def _record_frictions(self, reply: Turn) -> None:
+        for friction in find_frictions(reply, self._session):
+            self.frictions.setdefault(friction.fingerprint, friction)
+
     def _make_scene(self, after: Turn | None) -> Scene:
         return Scene(self._state.before, self._state.now, after, self._locate, self._locate.names)
 
@@ -185,8 +190,8 @@ class Extraction:
         if now.prompt is None and not now.replies:
             return
         scene = self._make_scene(after)
-        for friction in (one for turn in now.replies for one in find_frictions(turn, self._session)):
-            self.frictions.setdefault(friction.fingerprint, friction)
+        for reply in now.replies:
+            self._record_frictions(reply)
         self._withdraw_corrected(now)
         refuted = judge_next_words(after) == "refuted"
         for draft in self._watch_commands(scene, now.replies):
