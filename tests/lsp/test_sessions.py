@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 
@@ -143,6 +144,11 @@ async def test_the_edits_and_the_output_of_a_call_are_read_from_its_transcript_w
     for asked in ({"turn": turn.turn, "call": 7}, {"turn": "0" * 12, "call": 1}):
         refused = await editor.refused(core.SESSION_CALL, {"id": one.id, **asked})
         assert "not in the transcript" in refused.message
+    lost = asyncio.create_task(editor.refused(core.SESSION_CALL, {"id": one.id, "turn": turn.turn, "call": 0}))
+    for job in await editor.until(editor.jobs):
+        job.kill()
+    assert (await lost).message.startswith("The reading ended without an answer")
+    assert await editor.ask(core.SESSION_CALL, {"id": one.id, "turn": turn.turn, "call": 0}) == read
     path_of_session.unlink()
     refused = await editor.refused(core.SESSION_CALL, {"id": one.id, "turn": turn.turn, "call": 1})
     assert "not in the transcript" in refused.message or "cannot be read" in refused.message, refused.message

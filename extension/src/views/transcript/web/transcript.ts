@@ -123,7 +123,7 @@ function handleMessage(message: ToTranscript): void {
     case "turns":
       return addTurns(message.start, message.turns);
     case "output": {
-      outputs.set(`${message.turn}:${message.call}`, message);
+      if (message.failed === "") outputs.set(`${message.turn}:${message.call}`, message);
       const at = [...turns].find(([, turn]) => turn.turn === message.turn)?.[0] ?? -1;
       const place = virtualList.rowElement(at)?.querySelector<HTMLElement>(`.output[data-call="${message.call}"]`);
       if (place) fillOutput(place, message);

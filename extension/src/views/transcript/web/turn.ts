@@ -125,6 +125,7 @@ function callDetails(call: ShownCall, at: number, folder: string, actions: TurnA
   if (details.open) showOutput();
   details.addEventListener("toggle", () => {
     if (details.open) showOutput();
+    else if (actions.output(at) === undefined) output.replaceChildren(); // what could not be read is read again
     actions.onCallToggle(at, details.open);
   });
   return details;
