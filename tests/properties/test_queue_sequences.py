@@ -12,7 +12,7 @@ from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Transcript
 from lerim.sessions.queue.jobs import MOST_TRIES, QueueJob
-from lerim.sessions.readers.claude.store import ClaudeReading
+from lerim.sessions.readers import read_session
 from lerim.sessions.tables.column_values import EXTRACT_JOB
 from long import at_most
 
@@ -41,7 +41,7 @@ class Queue(RuleBasedStateMachine):
 
     @initialize()
     def transcripts(self) -> None:
-        list(self.catalog.index_transcripts([(one, ClaudeReading(one)) for one in PLACES], ByName()))
+        list(self.catalog.index_transcripts([(one, read_session(one)) for one in PLACES], ByName()))
 
     def states(self) -> dict[str, str]:
         rows = self.catalog.db.execute(

@@ -10,9 +10,9 @@ from claude_lines import encoded
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.catalog.indexing import IndexResult, OwnerLookup
 from lerim.sessions.discovery import compare_stamps, discover_stores
-from lerim.sessions.model import Session, Transcript, Turn
+from lerim.sessions.model import Readable, Session, Transcript, Turn
 from lerim.sessions.queue.jobs import enqueue_job
-from lerim.sessions.readers.claude.store import ClaudeReading
+from lerim.sessions.readers import read_session
 from lerim.sessions.readers.engine.whole_session import LoadedSession, WholeReading
 from lerim.sessions.search import SessionFilters, SessionListItem
 
@@ -58,9 +58,9 @@ def index_all(catalog: Catalog, root: Path) -> list[IndexResult]:
     found = compare_stamps(discover_stores({"claude": [root]}), catalog.load_stamps())
     catalog.mark_vanished(found.vanished)
 
-    def readings() -> Iterator[tuple[Transcript, ClaudeReading]]:
+    def readings() -> Iterator[tuple[Transcript, Readable]]:
         for one in (*found.new, *found.changed):
-            yield one, ClaudeReading(one, catalog.load_resume(one.place), brief=True)
+            yield one, read_session(one, catalog.load_resume(one.place), brief=True)
 
     return list(catalog.index_transcripts(readings(), ByName()))
 

@@ -13,7 +13,7 @@ from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.discovery import DiscoveredStores, compare_stamps, discover_stores, split_likely_transcripts
 from lerim.sessions.model import Session, Transcript, Turn
-from lerim.sessions.readers.claude.store import ClaudeReading
+from lerim.sessions.readers import read_session
 from lerim.sessions.readers.engine.whole_session import WholeReading
 
 
@@ -159,7 +159,7 @@ def test_a_transcript_that_cannot_be_opened_is_a_problem_and_costs_no_other(cata
     write(root, "good", prompt("Readable"))
     gone = Transcript("claude", root / "projects" / "-x" / "gone.jsonl", "gone", 1, 1, 1)
     good = next(one for one in discover_stores({"claude": [root]}).transcripts)
-    results = list(catalog.index_transcripts([(one, ClaudeReading(one)) for one in (gone, good)], ByName()))
+    results = list(catalog.index_transcripts([(one, read_session(one)) for one in (gone, good)], ByName()))
     assert [one.failed for one in results] == [True, False]
     assert [one.code for one in results[0].problems] == ["unreadable"]
     assert found(catalog, "Readable") == [["Readable"]]

@@ -10,7 +10,7 @@ from lerim.errors import CatalogError
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Transcript
-from lerim.sessions.readers.claude.store import ClaudeReading
+from lerim.sessions.readers import read_session
 from lerim.sessions.tables.column_values import digest_text
 from older_catalog import written_as
 
@@ -28,7 +28,7 @@ def root(tmp_path):
 def test_files_and_folders_are_private(home):
     with Catalog.open(home) as catalog:
         one = Transcript("claude", Path("/x"), "x", 1, 1, 1)
-        next(catalog.index_transcripts([(one, ClaudeReading(one))], ByName()))
+        next(catalog.index_transcripts([(one, read_session(one))], ByName()))
         check_private(home)
 
 

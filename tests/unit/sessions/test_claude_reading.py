@@ -11,7 +11,7 @@ from claude_lines import answer, call, encoded, envelope, prompt, read, reading,
 from lerim.errors import TranscriptError
 from lerim.sessions.catalog import group_problems
 from lerim.sessions.model import Tokens, make_turn_id
-from lerim.sessions.readers.claude.store import ClaudeReading
+from lerim.sessions.readers import read_session
 from lerim.sessions.readers.engine.line_stream import LineStream
 
 
@@ -268,4 +268,4 @@ def test_a_transcript_that_cannot_be_opened_is_an_error_that_says_so(tmp_path, m
     if make == "folder":
         path.mkdir()
     with pytest.raises(TranscriptError, match=r"s\.jsonl"):
-        list(ClaudeReading(known))
+        list(read_session(known))

@@ -9,6 +9,7 @@ from copilot_chats import delete, initial, markdown, only, push, put, request, t
 from gemini_files import long_ago
 from lerim.errors import TranscriptError, UnfinishedError
 from lerim.sessions.model import Tokens
+from lerim.sessions.readers import read_session
 from lerim.sessions.readers.copilot_chat.store import probe_chat_folder
 
 
@@ -76,11 +77,12 @@ def test_a_file_that_is_being_rewritten_waits_and_one_that_stays_damaged_gives_w
 
 
 def test_a_damaged_file_with_nothing_whole_in_it_is_an_error(tmp_path):
-    path = tmp_path / "one.json"
+    path = tmp_path / "chatSessions" / "one.json"
+    path.parent.mkdir()
     path.write_bytes(b"{")
     long_ago(path)
-    with pytest.raises(TranscriptError, match="Nothing in this chat's file can be read"):
-        chats.reading(path)
+    with pytest.raises(TranscriptError, match="Nothing of this session of GitHub Copilot could be read"):
+        list(read_session(chats.transcript(path)))
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from lerim.errors import LerimError, Problem, UnfinishedError, error_reason
+from lerim.errors import LerimError, Problem, UnfinishedError
 from lerim.sessions import queue
 from lerim.sessions.catalog import session_parts, turns
 from lerim.sessions.model import LOST_PLACE_CODES, OmittedProblems, Readable, Session, Transcript, Turn
@@ -102,7 +102,7 @@ def index_transcripts(
                         break
         except UnfinishedError:
             opened.is_busy = True
-        except (LerimError, OSError) as error:
+        except LerimError as error:
             opened.problem = _make_problem(transcript, error)
         opened.is_ended = True
         if len(group) >= BATCH_TRANSCRIPTS:
@@ -180,8 +180,6 @@ def _enter_folder(db: sqlite3.Connection, cwd: str, owners: OwnerLookup) -> tupl
     return int(row[0]), str(row[1])
 
 
-def _make_problem(transcript: Transcript, error: LerimError | OSError) -> Problem:
-    is_unopened = isinstance(error, OSError) or isinstance(error.__cause__, OSError)
-    code = session_rows.UNREADABLE_ERROR if is_unopened else getattr(error, "code", LerimError.code)
-    message = error_reason(error) if isinstance(error, OSError) else error.explanation
-    return Problem(code, replace_surrogates(transcript.place), message)
+def _make_problem(transcript: Transcript, error: LerimError) -> Problem:
+    code = session_rows.UNREADABLE_ERROR if isinstance(error.__cause__, OSError) else error.code
+    return Problem(code, replace_surrogates(transcript.place), error.explanation)

@@ -57,12 +57,9 @@ def _load_whole(path: Path) -> tuple[ChatState, list[Problem]]:
     except ValueError:
         if is_settling(path):
             raise UnfinishedError("This chat is still being written", where=str(path)) from None
-    requests = _salvage_requests(data)
-    if not requests:
-        raise TranscriptError(
-            "Nothing in this chat's file can be read", where=str(path), todo="Lerim tries again when it changes."
-        )
-    return {"requests": requests}, [_make_problem(path, "This chat's file is damaged; the readable part was used")]
+    return {"requests": _salvage_requests(data)}, [
+        _make_problem(path, "This chat's file is damaged: only what is whole in it was read")
+    ]
 
 
 def _replay_log(path: Path) -> tuple[ChatState, list[Problem]]:
@@ -86,7 +83,7 @@ def _replay_log(path: Path) -> tuple[ChatState, list[Problem]]:
         # VS Code rewrites a long log as one line; until that line is complete, the file contains nothing of the chat.
         if is_settling(path):
             raise UnfinishedError("This chat is still being written", where=str(path))
-        problems.append(_make_problem(path, "This chat's file is damaged; the readable part was used"))
+        problems.append(_make_problem(path, "This chat's file is damaged: only what is whole in it was read"))
         state = _apply_entries(state, _salvage_entries(unfinished), f"{path}@0", problems)
     return state, problems
 

@@ -185,12 +185,6 @@ def load_editor_chat(transcript: Transcript, *, brief: bool = False) -> LoadedSe
     problems: list[Problem] = []
     chat, builder = read_database(transcript.path, lambda db: _read_chat(db, transcript, brief=brief), problems)
     turns = builder.build_turns(chat.find_folder(), column_text(chat.composer.created_on_branch))
-    if chat.faults and not turns:
-        raise TranscriptError(
-            f"Nothing of this chat could be read. {chat.faults[0].message}.",
-            where=chat.faults[0].path,
-            todo="Restore the database from a backup if you need the chat. Other sessions are still read.",
-        )
     problems += chat.faults
     composer, subagent = chat.composer, chat.composer.subagent_info
     parent = column_text(subagent.parent) if subagent is not None else ""

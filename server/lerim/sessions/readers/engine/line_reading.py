@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from lerim.errors import Problem, TranscriptError
-from lerim.files import make_unreadable_error, open_buffered, open_unbuffered
+from lerim.files import open_buffered, open_unbuffered
 from lerim.sessions.model import OmittedProblems, Role, Session, Transcript, Turn, TurnKind, make_turn_id
 from lerim.sessions.readers.engine.compressed import COMPRESSED_SUFFIX, UnpackedStream
 from lerim.sessions.readers.engine.line_stream import (
@@ -126,8 +126,6 @@ class LineReading(ABC, Generic[Record, Tally]):
                 else:
                     with BufferedReader(raw, BLOCK_BYTES) as file:
                         yield from self._read_plain(raw, file)
-        except OSError as error:
-            raise make_unreadable_error(self.path, error) from error
         finally:
             self._file = None
 

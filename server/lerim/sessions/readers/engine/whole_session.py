@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from lerim.errors import Problem
-from lerim.files import make_unreadable_error, open_buffered
+from lerim.files import open_buffered
 from lerim.sessions.model import NO_TOKENS, OmittedProblems, Session, Tokens, Transcript, Turn
 from lerim.sessions.readers.engine.fields import make_title
 from lerim.sessions.readers.engine.lenient_json import decode_leniently, parse_json_or_none
@@ -65,10 +65,7 @@ class WholeReading:
         self._load = load
 
     def __iter__(self) -> Iterator[Turn]:
-        try:
-            loaded = self._load(self.transcript)
-        except OSError as error:
-            raise make_unreadable_error(self.transcript.path, error) from error
+        loaded = self._load(self.transcript)
         start = self._find_start(loaded.turns)
         self.session = loaded.session
         self.problems = _limit_problems(loaded.problems, self.transcript.path)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from lerim.errors import Problem, TranscriptError, UnfinishedError
+from lerim.errors import Problem, UnfinishedError
 from lerim.sessions.readers.engine import (
     FILE_SIZE_LIMIT,
     JSON_NULL,
@@ -163,7 +163,7 @@ def load_gemini_session(path: Path) -> GeminiSession:
         log = path.with_suffix(".jsonl")
         has_log = log.is_file()
         if path.is_file() or not has_log:
-            _load_whole(path, session, is_only_file=not has_log)
+            _load_whole(path, session)
     else:
         log, has_log = path, True
     if has_log:
@@ -171,7 +171,7 @@ def load_gemini_session(path: Path) -> GeminiSession:
     return session
 
 
-def _load_whole(path: Path, session: GeminiSession, *, is_only_file: bool) -> None:
+def _load_whole(path: Path, session: GeminiSession) -> None:
     data = read_session_file(path)
     try:
         header = parse_object(data, GeminiHeader)
@@ -180,11 +180,7 @@ def _load_whole(path: Path, session: GeminiSession, *, is_only_file: bool) -> No
         if is_settling(path):
             raise UnfinishedError("This session is still being written", where=str(path)) from None
         header, messages = GeminiHeader(), list(salvage_objects(data, "id"))
-        if is_only_file and not any(_message_type(raw) for raw in messages):
-            raise TranscriptError(
-                "Nothing in this session's file can be read", where=str(path), todo="Lerim tries again when it changes."
-            ) from None
-        what = "This session's file is damaged; the readable part was used"
+        what = "This session's file is damaged: only what is whole in it was read"
         session.problems.append(Problem("bad-line", str(path), what))
         messages = [raw for raw in messages if _message_type(raw)]
     session.update_header(header)

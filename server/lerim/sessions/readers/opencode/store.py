@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import sqlite3
-import stat
 import zlib
 from collections.abc import Sequence
 from functools import partial
 from heapq import nlargest
 from pathlib import Path
 
-from lerim.errors import Problem, error_reason
+from lerim.errors import Problem
 from lerim.sessions.model import Database, StoreContents, Transcript
-from lerim.sessions.readers.engine import LoadedSession, WholeReading, list_folder
+from lerim.sessions.readers.engine import LoadedSession, WholeReading, list_folder, stat_regular_file
 from lerim.sessions.readers.live import column_number, column_text, is_table_missing, live, read_rows, table_columns
 from lerim.sessions.readers.opencode import forms
 from lerim.sessions.readers.opencode.exports import find_exports
@@ -53,7 +51,7 @@ def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
     for project in list_folder(storage / "session", contents.problems):
         for entry in list_folder(Path(project.path), contents.problems):
             if entry.name.endswith(".json"):
-                _add_file_session(storage, Path(entry.path), contents)
+                _add_file_session(storage, entry, contents)
     listed_ids = {one.session_id for one in contents.transcripts}
     for one in find_exports(root, entries, contents.problems):
         (contents.copies if one.session_id in listed_ids else contents.transcripts).append(one)
@@ -61,21 +59,16 @@ def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
     return contents
 
 
-def _add_file_session(storage: Path, path: Path, contents: StoreContents) -> None:
+def _add_file_session(storage: Path, entry: os.DirEntry[str], contents: StoreContents) -> None:
     """Adds a session in old files. Its own file is seldom written, so its newest messages show whether it grew."""
-    try:
-        file_stat = path.stat()
-        if not stat.S_ISREG(file_stat.st_mode):
-            raise OSError(errno.EINVAL, "it is not a file")
-        messages = [one for one in list_folder(storage / "message" / path.stem, contents.problems) if one.is_file()]
-        stamps = [(file_stat.st_size, file_stat.st_mtime_ns)]
-        for message in messages[-_OPEN_MESSAGES:]:
-            parts = list_folder(storage / "part" / Path(message.path).stem, contents.problems)
-            stamps += map(_stamp, (message, *parts))
-    except OSError as error:
-        what = f"This session cannot be read: {error_reason(error)}"
-        contents.problems.append(Problem("unreadable", str(path), what))
+    if (file_stat := stat_regular_file("opencode", entry, contents.problems)) is None:
         return
+    path = Path(entry.path)
+    messages = list_folder(storage / "message" / path.stem, contents.problems)
+    stamps = [(file_stat.st_size, file_stat.st_mtime_ns)]
+    for message in messages[-_OPEN_MESSAGES:]:
+        parts = list_folder(storage / "part" / Path(message.path).stem, contents.problems)
+        stamps += map(_stamp, (message, *parts))
     contents.transcripts.append(
         Transcript(
             platform="opencode",
@@ -91,7 +84,7 @@ def _add_file_session(storage: Path, path: Path, contents: StoreContents) -> Non
 def _stamp(entry: os.DirEntry[str]) -> tuple[int, int]:
     try:
         file_stat = entry.stat()
-    except FileNotFoundError:  # deleted in the meantime
+    except OSError:  # deleted in the meantime, or reported when the session is read
         return (0, 0)
     return (file_stat.st_size, file_stat.st_mtime_ns)
 
