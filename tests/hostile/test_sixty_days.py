@@ -163,7 +163,7 @@ def still_current(life: Life) -> None:
     for file, titles in {**dict.fromkeys(CHOICES, listed), **served}.items():
         now, before = chosen(file, life.day)
         shown = {title for title in titles if title.endswith(f"in {file}")}
-        assert shown == {f"No, use {now} instead of {before} in {file}"}, f"day {life.day}"
+        assert shown == {f"Use {now} instead of {before} in {file}"}, f"day {life.day}"
 
 
 def stays_bounded(life: Life, sizes: list[int]) -> None:
@@ -189,7 +189,7 @@ def what_is_stale_is_found(life: Life) -> None:
         reference: one.record.id
         for one in life.active()
         for reference in one.record.references
-        if one.record.title.startswith("No, use pathlib")
+        if one.record.title.startswith("Use pathlib")
     }
     assert {"src/named_anew.py", "lib/deep/moved.py", "src/deleted.py", "src/rewritten.py"} <= set(by_file)
     assert not {"src/renamed.py", "src/moved.py"} & set(by_file)

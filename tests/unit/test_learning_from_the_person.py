@@ -86,7 +86,7 @@ def test_after_ten_rejections_of_a_kind_it_is_left_out_in_all_repositories_and_a
     assert left_out(other) == left_out(rejecting)
     rejecting.session("refused", *refused("r", rejecting.repo / "src" / "app.py"))
     rejecting.sync()
-    assert rejecting.waiting() == [REFUSAL.rstrip(".")]
+    assert rejecting.waiting() == ["Use pathlib instead of os.path in src/app.py"]
 
 
 def test_forgotten_the_ranking_is_as_it_was_and_what_fell_below_is_proposed_once_its_session_goes_on(

@@ -19,9 +19,9 @@ from story_stores import AGENTS
 
 CANDIDATES = {
     "Always use uv to install packages, never pip": "user",
-    "No, use pathlib instead of os.path in src/app.py": "user",
+    "Use pathlib instead of os.path in src/app.py": "user",
     "`uv run pytest -q` needs `pythonpath` in `pyproject.toml`": "tool",
-    "No, use structlog instead of print in src/log.py": "user",
+    "Use structlog instead of print in src/log.py": "user",
     "`npm test` fails in session after session: connect ECONNREFUSED 127.0.0.1:5432 (database of the…": "tool",
 }
 """What the story teaches in so many words, and who says so first."""

@@ -34,7 +34,7 @@ def test_a_question_that_was_left_open_is_resolved_by_the_correction_that_answer
     )
     desk.sync()
     [decision] = queue.list_pending(desk.place)[0]
-    title = "No, use Postgres instead of Redis for the job queue"
+    title = "Use Postgres instead of Redis for the job queue"
     assert (decision.action, decision.record.title) == ("resolve", title)
     assert queue.accept_candidate(desk.place, decision.id, quotes="shared").ok
     assert desk.memories() == [title]

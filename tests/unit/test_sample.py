@@ -158,7 +158,7 @@ def test_make_run_in_a_fresh_clone_works_and_so_do_the_lines_it_says_to_go_on_wi
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.index("reads ") < done.stdout.index("11 sessions: 11 new")
-    for part in ("Proposed", "No, use Decimal for money", "too low to be proposed", "sessions list --repo"):
+    for part in ("Proposed", "Use Decimal for money", "too low to be proposed", "sessions list --repo"):
         assert part in done.stdout
     assert "install   code --install-extension" in done.stdout or "`make package`" in done.stdout
     lines = done.stdout.partition("in a terminal:\n")[2]
@@ -167,4 +167,4 @@ def test_make_run_in_a_fresh_clone_works_and_so_do_the_lines_it_says_to_go_on_wi
         ["sh", "-e"], input="\n".join(typed), cwd=clone, env=environ, capture_output=True, text=True, check=False
     )
     assert shown.returncode == 0, shown.stderr
-    assert "No, use Decimal for money instead of float" in shown.stdout
+    assert "Use Decimal for money instead of float" in shown.stdout

@@ -19,7 +19,7 @@ AFTER = (
 QUESTIONS = (
     "But we should not need that if the cache is not shared, no?",
     "But why is that not in the settings, we have no default there?",
-    "No, isn't this still wrong because we don't have the lock there?",
+    "Isn't this still wrong because we don't have the lock there?",
 )
 OF_THE_AGENT = "Should `load` in src/app.py retry on timeouts only, or on every error?"
 

@@ -17,6 +17,7 @@ _POLITE = compile_later(
     r"|(?:ok(?:ay)?|alright|all right)(?:\s?[,.!:;]\s?|\s)(?:so|then|now)(?:\s?,\s?|\s)(?!that\b|far\b)"
     r"|(?:ok(?:ay)?|alright|all right|thanks|thank you|thx|hi|hello|hey|great|perfect|nice|cool)\s?[,.!:;]{1,3}\s"
     r"|you['’]?re (?:absolutely |completely |totally |quite )?right\s?[-,.!:;—–]{1,3}\s"
+    r"|(?:no|nope|nah)(?:\s?,|\s?[-—–]{1,2})\s"
     r"|(?:but|and)\s",
     re.IGNORECASE,
 )
@@ -36,7 +37,7 @@ _CONDITION = compile_later(
 
 
 def make_title(sentence: str) -> str:
-    """Returns the sentence on one line without leading politeness, cut at a clause if it is longer than
+    """Returns the sentence on one line without leading politeness or "No,", cut at a clause if it is longer than
     `MAX_TITLE_CHARS`; otherwise it is a contiguous part of the sentence, which the caller puts whole into the body."""
     whole = squeeze_spaces(sentence).strip(" .,;:!")
     text, asked = _without_politeness(whole)

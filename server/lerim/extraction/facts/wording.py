@@ -24,7 +24,7 @@ def squeeze_spaces(text: str) -> str:
 def capitalize_first(text: str) -> str:
     """Capitalizes the first letter, unless the first word is a name as written (snake_case, camelCase, a path)."""
     word = text.split(" ", 1)[0]
-    plain = word.rstrip(",:;").isalpha() and word.islower()
+    plain = word.rstrip(",:;").replace("'", "").replace("’", "").isalpha() and word.islower()
     return text[:1].upper() + text[1:] if plain else text
 
 
