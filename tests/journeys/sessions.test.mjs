@@ -112,6 +112,11 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     await screen.page.keyboard.type("rounding is gone");
     await target(/Rounding is gone/);
     await screen.shot("found");
+    await frame.locator(".feed").evaluate((feed) => feed.scrollTo(0, 1));
+    await until("the summary makes room for the turns", async () => !(await frame.locator(".summary").evaluate((summary) => summary.open)));
+    await frame.locator(".summary summary").click();
+    await frame.locator(".feed").evaluate((feed) => feed.scrollTo(0, 2));
+    await until("the summary that was unfolded stays", () => frame.locator(".summary .markdown").isVisible());
   });
 
   await run("an answer is shown as markdown: its code is coloured, a file it names opens, and the session can be continued", async () => {

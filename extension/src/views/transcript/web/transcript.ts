@@ -51,7 +51,8 @@ const markdownActions: MarkdownActions = {
 const title = h("h1", { class: "heading" });
 const factsLine = h("p", { class: "facts" });
 const noteLine = h("p", { class: "note", role: "note" });
-const summaryBox = h("div", { class: "summary markdown", role: "note", label: "Summary" });
+const summaryText = h("div", { class: "markdown" });
+const summaryBox = h("details", { class: "summary" }, h("summary", {}, "Summary"), summaryText);
 const rememberTitles = { on: "Make a memory of the selected words", off: "First select the words to make a memory of" };
 const rememberButton = button("Add memory…", rememberSelection, { title: rememberTitles.off });
 const resumeButton = button("Resume…", () => vscode.postMessage({ type: "resume" }), { title: "Continue this session with its agent" });
@@ -65,6 +66,7 @@ const help = helpDialog(turnHelpRows);
 const virtualList = new VirtualList(feed, rows);
 
 rememberButton.disabled = true;
+summaryBox.open = true;
 document.getElementById("transcript")?.append(
   h(
     "header",
@@ -114,6 +116,13 @@ findBox.addEventListener("input", () => {
   findTimer = setTimeout(startFind, findDelayMs);
 });
 feed.addEventListener("scroll", () => saveState(), { passive: true });
+// the summary makes room once the person reads on; whoever unfolds it again keeps it
+const foldSummary = (): void => {
+  if (feed.scrollTop === 0) return;
+  summaryBox.open = false;
+  feed.removeEventListener("scroll", foldSummary);
+};
+feed.addEventListener("scroll", foldSummary, { passive: true });
 vscode.postMessage({ type: "ready" });
 
 function handleMessage(message: ToTranscript): void {
@@ -155,7 +164,7 @@ function showSession(next: OutlineView): void {
   resumeButton.hidden = next.resume === "";
   noteLine.textContent = spellOutHidden(next.note);
   noteLine.hidden = next.note === "";
-  summaryBox.replaceChildren(h("h2", {}, "Summary"), ...markdownBlocks(next.summary, markdownActions));
+  summaryText.replaceChildren(...markdownBlocks(next.summary, markdownActions));
   summaryBox.hidden = next.summary === "";
   const { kinds, sizes } = next;
   if (kinds === "") showNotice("This session has no messages.");
