@@ -49,6 +49,13 @@ test("Escape at any question writes nothing, and an empty title is refused", asy
   expect(context.params(protocol.memoryAdd)).toEqual([]);
 });
 
+test("a file outside the repository is no reference, and the person is told so", async () => {
+  select("/elsewhere/app.py", 0, 0);
+  await addMemoryHere(context.as());
+  expect(shown.messages.at(-1)?.text).toBe("Lerim: /elsewhere/app.py is not in /repo. The memory will not refer to it.");
+  expect(shown.lists[0]?.placeHolder).toBe("Choose the kind of the new memory");
+});
+
 test("a memory of no file, and one that is open itself, has no reference", async () => {
   for (const editor of [undefined, "/repo/.lerim/memory/decisions/x.md"]) {
     if (editor === undefined) window.activeTextEditor = undefined;

@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { openReference } from "../../extension/src/editor/references";
+import { join, posix, win32 } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { openReference, pathInRepository } from "../../extension/src/editor/references";
 import { isSupportedFolder, repositoryOf } from "../../extension/src/editor/roots";
 import { answers, Range, shown, Uri } from "./fakes/vscode";
 
@@ -43,6 +43,34 @@ test.each([
   answers.symbols.push([symbol("App", 3, symbol("run(self)", 5), symbol("twice", 7)), symbol("twice", 9)]);
   await openReference(root, `src/app.py#${name}`);
   expect(shown.documents).toMatchObject([{ line }]);
+});
+
+test.each([
+  [posix, "/repo", "/repo/src/app.py", "src/app.py"],
+  [posix, "/repo", "/other/app.py", undefined],
+  [posix, "/repo", "/repo/..app.py", "..app.py"],
+  [posix, "/repo", "/repo", undefined],
+  [win32, "C:\\repo", "c:\\repo\\src\\app.py", "src/app.py"],
+  [win32, "C:\\repo", "D:\\repo\\src\\app.py", undefined],
+  [win32, "C:\\repo", "C:\\other\\app.py", undefined],
+])("a file is referred to by its path in the repository, on each system, and not at all elsewhere", (paths, repository, file, path) => {
+  expect(pathInRepository(repository, file, paths)).toBe(path);
+});
+
+test("a file opens at its start while the editor does not know its symbols", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  try {
+    answers.symbols.push(new Promise(() => undefined));
+    const opened = openReference(root, "src/app.py#App.run");
+    await vi.waitFor(() => {
+      expect(shown.commands.at(-1)?.id).toBe("vscode.executeDocumentSymbolProvider");
+    });
+    vi.runAllTimers();
+    await opened;
+    expect(shown.documents).toMatchObject([{ line: undefined }]);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test("the sidecar is useful in a repository, below one, and where memories lie", async () => {

@@ -1,5 +1,4 @@
 // Lerim: Add Memory…. The person writes a memory by hand, about the code or the words they have selected.
-import { relative, sep } from "node:path";
 import * as vscode from "vscode";
 import { askWhereQuotesGo } from "../editor/quotes";
 import { chooseRoot, repositoryOf } from "../editor/roots";
@@ -7,6 +6,8 @@ import { findEnclosingSymbol, symbolsOf } from "../editor/symbols";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
 import { iconOf, kindHelp, memoryKinds } from "../text/wording";
+import { pathInRepository } from "../editor/references";
+import { showInfo } from "../editor/notifications";
 import { showActionResult } from "./acts";
 
 /** What is known of a new memory before the person says the rest. */
@@ -66,11 +67,13 @@ async function addMemory(context: Pick<Context, "request">, root: string, draft:
   if (quotes !== undefined) showActionResult(context, await context.request(protocol.memoryAdd, { ...params, quotes }));
 }
 
-/** `path` or `path#symbol` of the selection; undefined outside the repository. */
+/** `path` or `path#symbol` of the selection; undefined outside the repository, which is said. */
 async function referenceOf({ document, selection }: vscode.TextEditor, root: vscode.Uri): Promise<string | undefined> {
   if (document.uri.scheme !== "file") return undefined;
-  const path = relative((await repositoryOf(root.fsPath)) ?? root.fsPath, document.uri.fsPath).split(sep).join("/");
-  if (path === "" || path.startsWith("../") || path.startsWith(".lerim/")) return undefined;
+  const repository = (await repositoryOf(root.fsPath)) ?? root.fsPath;
+  const path = pathInRepository(repository, document.uri.fsPath);
+  if (path === undefined) void showInfo(`${document.uri.fsPath} is not in ${repository}. The memory will not refer to it.`);
+  if (path === undefined || path.startsWith(".lerim/")) return undefined;
   const symbol = findEnclosingSymbol((await symbolsOf(document.uri)) ?? [], selection);
   return symbol === undefined ? path : `${path}#${symbol}`;
 }

@@ -1,10 +1,10 @@
 import { realpath } from "node:fs/promises";
-import { sep } from "node:path";
+import platformPath, { type PlatformPath, sep } from "node:path";
 import * as vscode from "vscode";
 import { parseReference } from "./arguments";
 import { repositoryOf } from "./roots";
 import { previewOptions } from "./walkthroughsteps";
-import { findSymbolRange, type Symbols } from "./symbols";
+import { findSymbolRange, symbolsOf } from "./symbols";
 
 /** Opens the file a candidate or memory refers to, at its symbol if there is one. Throws if it is outside the repository. */
 export async function openReference(root: string, reference: string): Promise<void> {
@@ -26,8 +26,15 @@ export async function openReference(root: string, reference: string): Promise<vo
   await vscode.window.showTextDocument(document, range === undefined ? previewOptions() : { ...previewOptions(), selection: range });
 }
 
+/** The path of a file in its repository, as references write it; undefined if the file lies elsewhere, such as on another drive. */
+export function pathInRepository(repository: string, file: string, paths: Pick<PlatformPath, "relative" | "isAbsolute" | "sep"> = platformPath): string | undefined {
+  const path = paths.relative(repository, file);
+  const parts = path.split(paths.sep);
+  return path === "" || paths.isAbsolute(path) || parts[0] === ".." ? undefined : parts.join("/");
+}
+
 /** The range of `symbol` (`save`, `Store.save`), also where the editor does not list it below its owner; undefined if it is not clear which is meant. */
 async function symbolRange(file: vscode.Uri, symbol: string): Promise<vscode.Range | undefined> {
-  const symbols = (await vscode.commands.executeCommand<Symbols | undefined>("vscode.executeDocumentSymbolProvider", file)) ?? [];
+  const symbols = (await symbolsOf(file)) ?? [];
   return findSymbolRange(symbols, symbol) ?? findSymbolRange(symbols, symbol.split(/[.:]+/).at(-1) ?? symbol);
 }

@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 import type { Middleware } from "vscode-languageclient/node";
 
-/** How long VS Code's symbol provider may take before lenses are shown without it. */
+/** How long VS Code's symbol provider may take before lenses are shown, and files opened, without it. */
 const symbolTimeoutMs = 1000;
 
 /** What a memory can be about; a variable within a function is too small. */
