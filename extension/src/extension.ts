@@ -17,6 +17,7 @@ import { JournalLinks } from "./commands/journallinks";
 import { BenefitPanel } from "./views/benefit/host";
 import { CandidateComments } from "./views/comments/host";
 import { MemoriesView } from "./views/memories/host";
+import { followSteps } from "./editor/walkthroughsteps";
 import { ReviewPanel } from "./views/review/host";
 import { SessionsView } from "./views/sessions/host";
 import { Transcripts } from "./views/transcript/host";
@@ -24,6 +25,7 @@ import { Transcripts } from "./views/transcript/host";
 let context: Context | undefined;
 
 export function activate(extension: vscode.ExtensionContext): void {
+  extension.subscriptions.push(followSteps(extension.globalState));
   const owner = new Context(extension);
   context = owner;
   // registered before the panel's listener: the sidecar must know about the trust before candidates are requested

@@ -23,7 +23,7 @@ import { useOtherSessions } from "./commands/othersessions";
 import { searchSessions } from "./commands/sessionsearch";
 import { syncRoot } from "./commands/sync";
 import type { TurnOpener } from "./commands/turns";
-import { openWalkthrough } from "./commands/walkthrough";
+import { openWalkthrough } from "./editor/walkthroughsteps";
 import { type AgentsTree, jobOf, platformOf } from "./views/agents/host";
 import type { AskPanel } from "./views/ask/host";
 import type { BenefitPanel } from "./views/benefit/host";
@@ -54,7 +54,7 @@ export function registerCommands(context: Context, { turns, review, comments, tr
   const search = (): Promise<void> => searchSessions(context, sessions.everywhere, (id, turn) => transcripts.open(id, turn));
   const commands: Record<string, (...args: unknown[]) => unknown> = {
     "lerim.setUp": () => context.setUp(),
-    "lerim.openWalkthrough": () => openWalkthrough(context.extension),
+    "lerim.openWalkthrough": () => openWalkthrough(),
     "lerim.sync": (root) => syncRoot(context, isFileUri(root) ? root : undefined),
     "lerim.openReview": async (value) => {
       const requested = comments.targetOf(value) ?? parseReview(value);

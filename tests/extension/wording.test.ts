@@ -69,7 +69,7 @@ function statusOf(...folders: string[]): Status {
   return status;
 }
 
-test("the status item shows a person who has just begun the next step: trust, the set-up, the first sync, then the review", () => {
+test("the status item shows a person who has just begun the next step: trust, the set-up, the first sync, then the review", async () => {
   const begun = { trusted: true, synced: false };
   expect(statusDisplay({ kind: "not-set-up" }, 0, "", undefined, 0, { trusted: false, synced: false })?.tooltip).toContain("first you are asked to trust this workspace");
   expect(statusDisplay({ kind: "ready" }, 0, "", undefined, 0, begun)).toMatchObject({ text: "$(sync) Lerim: Sync", command: "lerim.sync", tooltip: expect.stringContaining("No candidates to review") as string });
@@ -85,7 +85,17 @@ test("the status item shows a person who has just begun the next step: trust, th
   another.setSyncing("file:///one", "1 of 2 sessions");
   expect(shown.statusItems.at(-1)).toMatchObject({ text: "$(sync~spin) Lerim: 1 of 2 sessions", tooltip: undefined });
   another.markSynced();
-  expect(shown.commands.at(-1)).toEqual({ id: "walkthroughs.selectStep", args: ["review"] });
+  await expect.poll(() => shown.commands.at(-1)).toEqual({ id: "walkthroughs.selectStep", args: ["review"] });
+});
+
+test("a sync of a folder that left the window is not shown, nor what waits in its sessions", () => {
+  const status = statusOf("/one", "/two");
+  status.markSynced();
+  status.setSyncing("file:///two", "1 of 2 sessions");
+  status.setSettling("file:///two", 1);
+  expect(shown.statusItems.at(-1)?.text).toBe("$(sync~spin) Lerim: 1 of 2 sessions");
+  act.folders("/one");
+  expect(shown.statusItems.at(-1)?.text).toBe("$(checklist) Lerim");
 });
 
 test("candidates of a project with several folders in the window are counted once, those of a folder that left it not, until it comes back", () => {

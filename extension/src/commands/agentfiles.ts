@@ -25,7 +25,7 @@ export async function giveMemoryToAgents(context: Requester, remove: boolean): P
   const choice = await showDifferences(plan.files, () => vscode.window.showQuickPick(choiceItems(plan, remove), options));
   if (choice?.write === undefined) return;
   const done = await context.request(protocol.exportApply, { root, remove, stamp: plan.stamp, takeEdits: choice.write === "edits" });
-  if (!remove) tickStep("agentsConnected");
+  if (!remove) tickStep("agents");
   showDone(context, root, plan, done, remove);
 }
 

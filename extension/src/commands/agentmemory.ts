@@ -89,7 +89,7 @@ async function changeFiles(context: Requester, root: string | null, change: Chan
     if (plan.manual.length > 0) offerManualSteps(plan.manual, change.action);
     if (plan.edits.length === 0 || !(await confirmEdits(plan.edits, { title: change.action === "install" ? connectTitle : disconnectTitle, placeHolder: questions[level] }))) continue;
     const applied = await context.request(protocol.agentApply, { ...params, hashes: plan.edits.map(({ hash }) => hash) });
-    if (applied.ok && change.action === "install") tickStep("agentsConnected");
+    if (applied.ok && change.action === "install") tickStep("agents");
     onChanged();
     showApplied(context, applied, onChanged);
   }

@@ -34,7 +34,7 @@ export async function decideCandidate(context: Pick<Context, "request">, target:
   const quotes = result.askQuotes ? await askWhereQuotesGo() : undefined;
   if (result.askQuotes && quotes === undefined) return;
   const final = quotes === undefined ? result : await context.request(protocol.reviewAct, { ...params, quotes });
-  if (final.ok) tickStep("reviewed");
+  if (final.ok) tickStep("review");
   showReviewResult(context, root, final);
 }
 

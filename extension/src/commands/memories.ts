@@ -160,7 +160,7 @@ async function loadAllTitles(context: Pick<Context, "request">, root: string | n
 export async function showFileMemories(context: Pick<Context, "request">, uri: string, place?: { readonly line: number; readonly character: number }): Promise<void> {
   const { memories } = await context.request(protocol.memoryForFile, { uri, ...place });
   if (memories.length === 0) return void showInfo("No memory is about this file.");
-  tickStep("hovered");
+  tickStep("hover");
   await pickAndOpen(memories.map(memoryItem), null, place === undefined ? "Memories of this file" : "Memories about this");
 }
 

@@ -1,16 +1,12 @@
-import * as vscode from "vscode";
+import type * as vscode from "vscode";
+import { openWalkthrough } from "../editor/walkthroughsteps";
 import type { Context } from "../sidecar/context";
 
 const shownKey = "walkthroughShown";
 
-/** Lerim: Open Walkthrough. */
-export async function openWalkthrough(extension: Pick<vscode.ExtensionContext, "extension">): Promise<void> {
-  await vscode.commands.executeCommand("workbench.action.openWalkthrough", `${extension.extension.id}#start`, false);
-}
-
 /** Opens the walkthrough after the installation, once. A person who has chosen the interpreter already knows how Lerim is set up. */
-export async function openWalkthroughOnce(extension: Pick<vscode.ExtensionContext, "extension" | "globalState">, { settings }: Pick<Context, "settings">): Promise<void> {
+export async function openWalkthroughOnce(extension: Pick<vscode.ExtensionContext, "globalState">, { settings }: Pick<Context, "settings">): Promise<void> {
   if (!settings.enabled || settings.python !== "" || extension.globalState.get(shownKey) === true) return;
   await extension.globalState.update(shownKey, true);
-  await openWalkthrough(extension);
+  await openWalkthrough();
 }

@@ -1,19 +1,75 @@
-// The walkthrough's tab, and what the person has done so far, as context keys: each ticks a step.
+// The walkthrough's tab, and what the person has done so far: each ticks a step.
 import * as vscode from "vscode";
 
-export type WalkthroughStep = "synced" | "reviewed" | "hovered" | "agentsConnected";
+type Kept = Pick<vscode.Memento, "get" | "update">;
 
-/** Ticks a step of the walkthrough. */
-export function tickStep(step: WalkthroughStep): void {
-  void vscode.commands.executeCommand("setContext", `lerim.${step}`, true);
+export type WalkthroughStep = "setUp" | "sync" | "review" | "hover" | "agents";
+
+const walkthrough = "lerim.lerim#start";
+const steps = ["setUp", "sync", "review", "hover", "model", "agents"];
+/** The keys that tick the steps; the state of the sidecar ticks the first, a setting the one of the model. */
+const contextKeys: Readonly<Partial<Record<string, string>>> = { sync: "lerim.synced", review: "lerim.reviewed", hover: "lerim.hovered", agents: "lerim.agentsConnected" };
+const doneKey = "walkthroughDone";
+
+let kept: Kept | undefined;
+/** The step to open when the person comes back to the walkthrough; undefined after that, as they may choose another. */
+let nextStep: string | undefined;
+
+function doneSteps(): readonly string[] {
+  return kept?.get<readonly string[]>(doneKey) ?? [];
 }
 
-/** Opens a step of the walkthrough, if the walkthrough is what the person sees. */
-export async function showStep(step: "sync" | "review"): Promise<void> {
+function findOpenStep(after = -1): string | undefined {
+  return steps.slice(after + 1).find((step) => !doneSteps().includes(step));
+}
+
+/** Ticks the steps that were done in earlier windows, and opens the next one when the person comes back to the walkthrough. */
+export function followSteps(memento: Kept): vscode.Disposable {
+  kept = memento;
+  nextStep = undefined;
+  for (const step of doneSteps()) setTick(step);
+  return vscode.window.tabGroups.onDidChangeTabs(() => void showNextStep());
+}
+
+/** Ticks a step, and opens the next one if the walkthrough is what the person sees. */
+export function tickStep(step: WalkthroughStep): void {
+  if (doneSteps().includes(step)) return;
+  void kept?.update(doneKey, [...doneSteps(), step]);
+  setTick(step);
+  nextStep = findOpenStep(steps.indexOf(step));
+  void showNextStep();
+}
+
+/** Opens the walkthrough at the first step that is not done. */
+export async function openWalkthrough(): Promise<void> {
+  await tickDoneSteps();
+  await vscode.commands.executeCommand("workbench.action.openWalkthrough", walkthrough, false);
+  nextStep = findOpenStep();
+  await showNextStep();
+}
+
+/** Ticks what was done before the editor knew the walkthrough: it ignores keys that are set already when it reads the steps. */
+async function tickDoneSteps(): Promise<void> {
+  for (const step of doneSteps()) await runEditorCommand("welcome.markStepComplete", `${walkthrough}#${step}`);
+}
+
+/** Runs a command that the editor has for itself. It may be missing, or refuse a step that it has not read yet; then the person does without. */
+async function runEditorCommand(id: string, step: string): Promise<void> {
+  await vscode.commands.executeCommand(id, step).then(undefined, () => undefined);
+}
+
+function setTick(step: string): void {
+  const key = contextKeys[step];
+  if (key !== undefined) void vscode.commands.executeCommand("setContext", key, true);
+}
+
+async function showNextStep(): Promise<void> {
   const { activeTab } = vscode.window.tabGroups.activeTabGroup;
-  if (activeTab === undefined || !isWalkthrough(activeTab)) return;
-  // the editor's own command: where it is missing, the person opens the step
-  await vscode.commands.executeCommand("walkthroughs.selectStep", step).then(undefined, () => undefined);
+  if (nextStep === undefined || activeTab === undefined || !isWalkthrough(activeTab)) return;
+  const step = nextStep;
+  nextStep = undefined;
+  await tickDoneSteps();
+  await runEditorCommand("walkthroughs.selectStep", step);
 }
 
 /** How a file is opened: as a preview, unless that would replace the walkthrough. */

@@ -37,7 +37,7 @@ export class SidecarClient {
       initializationOptions: init,
       // only these command links are active; other command links in a memory's text have no effect
       markdown: { isTrusted: { enabledCommands: [...linkCommands] }, supportHtml: false },
-      middleware: { ...limitSize(maxFileKb * 1024, () => tickStep("hovered")), ...placeLensesOnSymbols() },
+      middleware: { ...limitSize(maxFileKb * 1024, () => tickStep("hover")), ...placeLensesOnSymbols() },
       initializationFailedHandler: () => false,
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue, handled: true }),

@@ -1,7 +1,6 @@
 import { dirname, join } from "node:path";
 import * as vscode from "vscode";
 import { checkInterpreter, ensureEnvironment, environmentFolder, isHealthy, isReady, markInUse, pruneEnvironments, repairEnvironment, type EnvironmentPaths, type Tools } from "./bootstrap";
-import { showStep } from "../editor/walkthroughsteps";
 import { venvPython } from "./environment";
 import { isAlive, run } from "./process";
 import type { Status } from "./status";
@@ -133,7 +132,6 @@ export class EnvironmentSetup {
       });
     });
     await globalState.update(cancelledKey, undefined);
-    void showStep("sync");
     void offerFirstSync();
     return python;
   }

@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 import { rootFolders } from "../editor/roots";
-import { showStep, tickStep } from "../editor/walkthroughsteps";
+import { tickStep } from "../editor/walkthroughsteps";
 import { pendingText, settlingText } from "../text/wording";
 
 export type StatusState =
@@ -87,7 +87,7 @@ export class Status implements vscode.Disposable {
   constructor(private readonly memento: Pick<vscode.Memento, "get" | "update">) {
     this.#item.name = "Lerim";
     this.#synced = memento.get(syncedKey) === true;
-    if (this.#synced) tickStep("synced");
+    if (this.#synced) tickStep("sync");
   }
 
   /** A sync has ended. */
@@ -95,15 +95,15 @@ export class Status implements vscode.Disposable {
     if (this.#synced) return;
     this.#synced = true;
     void this.memento.update(syncedKey, true);
-    tickStep("synced");
-    void showStep("review");
+    tickStep("sync");
     this.#render();
   }
 
   set state(state: StatusState) {
     this.#state = state;
     void vscode.commands.executeCommand("setContext", "lerim.state", state.kind);
-    if (state.kind !== "ready") for (const texts of [this.#syncing, this.#settling]) texts.clear();
+    if (state.kind === "ready") tickStep("setUp");
+    else for (const texts of [this.#syncing, this.#settling]) texts.clear();
     this.#render();
   }
 
@@ -114,8 +114,7 @@ export class Status implements vscode.Disposable {
 
   /** The number of candidates in the open folders. Each project counts once, with its latest number. */
   get pending(): number {
-    const openRoots = rootFolders().map(({ uri }) => uri.toString());
-    const projects = new Map([...this.#pendingByRoot].filter(([root]) => openRoots.includes(root)).map(([, { project, pending }]) => [project, pending]));
+    const projects = new Map(ofOpenRoots(this.#pendingByRoot).map(([, { project, pending }]) => [project, pending]));
     return [...projects.values()].reduce((sum, pending) => sum + pending, 0);
   }
 
@@ -157,8 +156,8 @@ export class Status implements vscode.Disposable {
   }
 
   #render(): void {
-    const syncing = [...this.#syncing.values()][0] ?? "";
-    const display = statusDisplay(this.#state, this.pending, syncing, this.#model, Math.max(0, ...this.#settling.values()), { trusted: vscode.workspace.isTrusted, synced: this.#synced });
+    const [[, syncing] = ["", ""]] = ofOpenRoots(this.#syncing);
+    const display = statusDisplay(this.#state, this.pending, syncing, this.#model, Math.max(0, ...ofOpenRoots(this.#settling).map(([, sessions]) => sessions)), { trusted: vscode.workspace.isTrusted, synced: this.#synced });
     if (display === undefined || !this.#visible) {
       this.#item.hide();
       return;
@@ -170,4 +169,10 @@ export class Status implements vscode.Disposable {
     this.#item.backgroundColor = display.warning ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
     this.#item.show();
   }
+}
+
+/** The entries of the folders that are still in the window. */
+function ofOpenRoots<Value>(byRoot: ReadonlyMap<string, Value>): [string, Value][] {
+  const openRoots = rootFolders().map(({ uri }) => uri.toString());
+  return [...byRoot].filter(([root]) => openRoots.includes(root));
 }

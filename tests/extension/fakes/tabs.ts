@@ -53,6 +53,7 @@ export function openWalkthroughTab(): void {
   const tab: FakeTab = { input: undefined, isActive: true, isDirty: false, isPreview: true, group: { viewColumn: 1, isActive: true } };
   tabGroups.all = [{ tabs: [tab] }];
   tabGroups.activeTabGroup.activeTab = tab;
+  tabsChanged.fire();
 }
 
 /** Opens a file in a tab. */

@@ -270,7 +270,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   }
 
   #noteDecided(ids: readonly string[]): void {
-    if (ids.length > 0) tickStep("reviewed");
+    if (ids.length > 0) tickStep("review");
     this.#actionCount += 1;
     for (const id of ids) {
       this.#decidedCandidates.set(id, this.#actionCount);

@@ -1,0 +1,42 @@
+import manifest from "../../package.json";
+import { beforeEach, expect, test } from "vitest";
+import { followSteps, openWalkthrough, tickStep } from "../../extension/src/editor/walkthroughsteps";
+import { FakeContext } from "./fakes/sidecar";
+import { activateTab, openWalkthroughTab } from "./fakes/tabs";
+import { shown, Uri } from "./fakes/vscode";
+
+let extension: FakeContext["extension"];
+
+beforeEach(() => {
+  extension = new FakeContext().extension;
+  followSteps(extension.globalState);
+});
+
+const ran = (id: string): unknown[] => shown.commands.filter((command) => command.id === id).map(({ args }) => args[0]);
+
+test("a person who comes back to the walkthrough sees the next step, and keeps the one they choose then", async () => {
+  openWalkthroughTab();
+  tickStep("sync");
+  await expect.poll(() => ran("walkthroughs.selectStep")).toEqual(["review"]);
+  activateTab(Uri.file("/repo/app.py"));
+  tickStep("hover");
+  tickStep("review");
+  tickStep("review");
+  expect(ran("walkthroughs.selectStep")).toEqual(["review"]);
+  openWalkthroughTab();
+  openWalkthroughTab();
+  await expect.poll(() => ran("walkthroughs.selectStep")).toEqual(["review", "model"]);
+});
+
+test("what was done in an earlier window is ticked in this one, also where the editor reads the walkthrough only when it is opened", async () => {
+  tickStep("sync");
+  shown.commands.length = 0;
+  followSteps(extension.globalState);
+  expect(ran("setContext")).toEqual(["lerim.synced"]);
+  openWalkthroughTab();
+  await openWalkthrough();
+  const start = `${manifest.publisher}.${manifest.name}#start`;
+  expect(ran("welcome.markStepComplete")[0]).toBe(`${start}#sync`);
+  expect(ran("workbench.action.openWalkthrough")).toEqual([start]);
+  expect(shown.commands.at(-1)).toEqual({ id: "walkthroughs.selectStep", args: ["setUp"] });
+});
