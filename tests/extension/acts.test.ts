@@ -38,7 +38,7 @@ test("a command looks for what it can act on, and says kindly that there is noth
   expect(shown.messages.map(({ severity, text }) => [severity, text])).toEqual([
     ["info", "Lerim: There are no archived, superseded or resolved memories."],
     ["info", "Lerim: There are no themes."],
-    ["info", "Lerim: There are no memories yet."],
+    ["info", "Lerim: There are no memories yet. Run Lerim: Sync, then accept candidates in Lerim: Open Review."],
     ["info", "Lerim: There are no open questions."],
   ]);
   expect(shown.quickPicks).toEqual([]);
@@ -154,8 +154,8 @@ test("maintain says how far it is and what it proposes, and leads to the review"
   });
   answers.choices.push("Open Review");
   await maintainRoot(context.as(), { show: (folder) => Promise.resolve(void opened.push(folder)) });
-  expect(shown.progress).toEqual(["Maintaining the memories of repo: comparing with the code (3 of 9)"]);
-  expect(shown.messages[0]?.text).toBe("Lerim: Maintenance: 3 new candidates (2 to merge, 1 to archive).");
+  expect(shown.progress).toEqual(["Looking for memories to merge or archive in repo: comparing with the code (3 of 9)"]);
+  expect(shown.messages[0]?.text).toBe("Lerim: 3 new candidates to review (2 to merge, 1 to archive).");
   await expect.poll(() => opened.length).toBe(1);
 });
 
@@ -165,5 +165,5 @@ test("a maintain that is cancelled says so", async () => {
     throw new Error("Request cancelled");
   });
   await maintainRoot(context.as(), { show: () => Promise.resolve() });
-  expect(shown.messages[0]?.text).toBe("Lerim: Maintenance cancelled.");
+  expect(shown.messages[0]?.text).toBe("Lerim: The search for memories to merge or archive was cancelled.");
 });

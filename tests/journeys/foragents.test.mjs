@@ -191,7 +191,7 @@ for (const editor of new Set([chosen, oldest])) {
       await screen.command("Lerim: Import Rules Files", { further: true });
       await until("the claims are listed with file and line", async () => (await screen.listRows()).some((row) => /Deploys happen on Fridays only.*CLAUDE\.md:3/.test(row)));
       await screen.shot("import");
-      await take("Each claim", "Propose", "Propose");
+      await take("What was found", "Propose", "Propose");
       await screen.notification(/\d candidates wait for your review/);
       await screen.clearNotifications();
       const panel = await Panel.open(screen);

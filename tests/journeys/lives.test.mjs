@@ -254,7 +254,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.shot("by-freshness");
     await screen.hover("discount", /drifted/i);
     await screen.hoverLink("Still true");
-    await screen.notification(/Verified: .*rounds down/);
+    await screen.notification(/Marked as still true: .*rounds down/);
     await until("the hover says nothing of a drift", async () => !/drifted/i.test(await screen.hover("discount", /rounds down/)));
     await screen.clearNotifications();
     await screen.command("Lerim: Show Memories by Kind");
@@ -262,7 +262,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
 
   await run("maintain proposes to merge, to archive and to change a reference; what is accepted is undone", async () => {
     await screen.command("Lerim: Find Memories to Merge or Archive");
-    const told = await screen.notification(/Maintenance: \d+ new candidates/);
+    const told = await screen.notification(/\d+ new candidates to review \(/);
     await screen.shot("maintained");
     assert.match(told, /1 to merge/);
     assert.match(told, /1 to archive/);

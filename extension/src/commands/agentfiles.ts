@@ -61,9 +61,9 @@ export async function importRules(context: Pick<Context, "request" | "output">, 
     void showInfo([plan.files === 0 ? "No rules files were found." : `Nothing new in ${counted(plan.files, "file")}.`, ...plan.notes].join(" "));
     return;
   }
-  const propose: vscode.QuickPickItem = { label: `$(check) Propose ${counted(plan.claims.length, "Claim")}`, detail: ["They wait for your review.", ...plan.notes].join(" ") };
-  const items = [propose, { label: "Claims", kind: vscode.QuickPickItemKind.Separator }, ...plan.claims.map(({ title, kind, source }) => ({ label: rowText(title), description: rowText(`${kind}, ${source}`) }))];
-  const picked = await vscode.window.showQuickPick(items, { title: "Import Rules Files", placeHolder: "Each claim becomes a candidate", ignoreFocusOut: true });
+  const propose: vscode.QuickPickItem = { label: `$(check) Propose ${counted(plan.claims.length, "Candidate")}`, detail: ["They wait for your review.", ...plan.notes].join(" ") };
+  const items = [propose, { label: "Candidates", kind: vscode.QuickPickItemKind.Separator }, ...plan.claims.map(({ title, kind, source }) => ({ label: rowText(title), description: rowText(`${kind}, ${source}`) }))];
+  const picked = await vscode.window.showQuickPick(items, { title: "Import Rules Files", placeHolder: "What was found in the rules files", ignoreFocusOut: true });
   if (picked !== propose) return;
   const { proposed } = await context.request(protocol.importApply, { root });
   void showInfo(`${counted(proposed, "candidate")} ${proposed === 1 ? "waits" : "wait"} for your review.`, "Open Review").then((choice) => {

@@ -71,7 +71,7 @@ export class JournalDocuments implements vscode.TextDocumentContentProvider, vsc
   }
 
   async #open(place: Place): Promise<void> {
-    const progress = { location: vscode.ProgressLocation.Window, title: "Lerim: opening the journal" };
+    const progress = { location: vscode.ProgressLocation.Window, title: "Lerim: Opening the journal" };
     const page = await vscode.window.withProgress(progress, () => Promise.resolve(this.context.request(protocol.journal, place)));
     const uri = vscode.Uri.from({ scheme, path: `/${page.title}.md`, query: JSON.stringify({ root: place.root, day: page.day }) });
     this.#pages.set(uri.toString(), page);

@@ -11,7 +11,7 @@ export async function maintainRoot(context: Pick<Context, "request" | "on" | "ou
   const folder = await chooseRoot();
   if (folder === undefined) return;
   const root = folder.uri.toString();
-  const report = await withCancelButton(`Maintaining the memories of ${folder.name}`, async (token, progress) => {
+  const report = await withCancelButton(`Looking for memories to merge or archive in ${folder.name}`, async (token, progress) => {
     const subscription = context.on(protocol.maintainProgress, (event) => {
       if (event.root === root) progress.report({ message: maintainProgressText(event) });
     });
@@ -22,7 +22,7 @@ export async function maintainRoot(context: Pick<Context, "request" | "on" | "ou
     }
   });
   if (report === undefined) {
-    void showInfo("Maintenance cancelled.");
+    void showInfo("The search for memories to merge or archive was cancelled.");
     return;
   }
   for (const problem of report.problems) context.output.warn(`${problem.path}: ${problem.message}`);

@@ -47,7 +47,7 @@ export interface EligibleMemories {
   readonly none: string;
 }
 
-export const activeMemories: EligibleMemories = { filter: "", noun: "memory", none: "There are no memories yet." };
+export const activeMemories: EligibleMemories = { filter: "", noun: "memory", none: "There are no memories yet. Run Lerim: Sync, then accept candidates in Lerim: Open Review." };
 
 /** Lets the person search for a memory and choose it; undefined if they chose none, or if there are none, which is said. */
 export async function pickMemory(context: Pick<Context, "request">, { filter, noun, none }: EligibleMemories): Promise<protocol.MemoryView | undefined> {
@@ -166,7 +166,7 @@ export async function showFileMemories(context: Pick<Context, "request">, uri: s
 
 async function pickAndOpen(items: readonly MemoryItem[], root: string | null, placeHolder: string): Promise<void> {
   if (items.length === 0) {
-    void vscode.window.showInformationMessage("There are no memories yet. Run Lerim: Sync, then accept candidates in Lerim: Open Review.");
+    void showInfo(activeMemories.none);
     return;
   }
   const picked = await vscode.window.showQuickPick(items, { placeHolder, matchOnDetail: true });

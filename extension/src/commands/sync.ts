@@ -14,7 +14,7 @@ type SyncContext = Pick<Context, "request" | "output" | "settings" | "status" | 
 /** Lerim: Sync. Reads the project's new sessions with progress and Cancel, and shows the result. */
 export async function syncRoot(context: SyncContext, root: string | undefined): Promise<void> {
   if (!vscode.workspace.isTrusted) {
-    void vscode.window.showInformationMessage("Lerim does not sync in Restricted Mode. Trust this workspace to sync it.", "Manage Trust").then((choice) => {
+    void vscode.window.showInformationMessage("Lerim does not sync in Restricted Mode. Trust this workspace to sync it.", "Manage Workspace Trust").then((choice) => {
       if (choice !== undefined) void vscode.commands.executeCommand("workbench.trust.manage");
     });
     return;

@@ -379,7 +379,7 @@ export class Context implements vscode.Disposable {
   #showStartFailure(error: unknown): void {
     if (this.#closed.signal.aborted) return;
     if (error instanceof BootstrapError && error.reason === "cancelled") {
-      this.output.info("Setup was cancelled. Nothing was left behind.");
+      this.output.info("The set-up was cancelled. Nothing was left behind.");
       this.status.state = { kind: "not-set-up" };
       return;
     }

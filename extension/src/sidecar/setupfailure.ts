@@ -40,7 +40,7 @@ const messages: Readonly<Record<Cause, string>> = {
   permission: "A folder could not be written to. The log names it. Make it writable and select Retry, or set lerim.python to the path of Python 3.11 or newer.",
   offline: "The package index could not be reached. The first start downloads about 11 MB.",
   index: "The package index does not have a package that Lerim needs. Check the index that pip or uv is configured to use.",
-  cancelled: "Setup was cancelled.",
+  cancelled: "The set-up was cancelled.",
   unknown: "The Python environment could not be set up. The log has the output of pip or uv. Select Retry to start over, or set lerim.python to the path of Python 3.11 or newer.",
 };
 

@@ -129,16 +129,16 @@ export function checkText({ memories, errors, warnings, others }: MemoryCheckVie
 
 /** What a maintenance job proposed and did, in one or two sentences. */
 export function maintainReportText(report: MaintainReport): string {
-  if (report.state === "busy" || report.state === "failed") return report.message || "The memories could not be maintained.";
+  if (report.state === "busy" || report.state === "failed") return report.message || "Memories to merge or archive could not be looked for.";
   const actions = new Map<string, number>();
   for (const { action } of report.proposals) actions.set(action, (actions.get(action) ?? 0) + 1);
   const kinds = [...actions].map(([action, count]) => `${count} ${proposalSuffixes[action] ?? action}`).join(", ");
   const automaticActions = report.done.filter(({ action }) => action === "repaired" || action.startsWith("accepted-"));
   const parts = [
-    report.proposals.length === 0 ? "nothing to propose" : `${counted(report.proposals.length, "new candidate")} (${kinds})`,
+    report.proposals.length === 0 ? "nothing to merge or archive was found" : `${counted(report.proposals.length, "new candidate")} to review (${kinds})`,
     ...(automaticActions.length === 0 ? [] : [`${automaticActions.length} done automatically`]),
     ...(report.problems.length === 0 ? [] : [counted(report.problems.length, "problem")]),
   ];
-  const lead = report.state === "cancelled" ? "Maintenance cancelled: " : "Maintenance: ";
-  return `${lead}${parts.join(", ")}.`;
+  const text = parts.join(", ");
+  return report.state === "cancelled" ? `Cancelled: ${text}.` : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

@@ -95,7 +95,7 @@ def verify_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
         moved = [one for one in verified.references if one not in memory.record.references]
         if moved:
             text = text_with_references(text, memory.path, verified.references)
-        label = f"Verified: {memory.record.title}"
+        label = f"Marked as still true: {memory.record.title}"
         if text == memory.text:
             record_kept(paths, memory_id)
             return ReviewResult(True, "verify", label, path=str(memory.path))

@@ -30,7 +30,7 @@ const answerText = h("div", { class: "sentences", label: "Answer", role: "region
 const noteLine = h("p", { class: "note", role: "note" });
 const chooseModelButton = button("Choose Model…", () => vscode.postMessage({ type: "chooseModel" }), { class: "link choose-model" });
 const sourcesSection = h("section", { class: "sources", label: "Sources" });
-const restrictedNote = h("p", { class: "restricted", role: "note" }, "Restricted Mode: You can ask questions once you trust this folder.");
+const restrictedNote = h("p", { class: "restricted", role: "note" }, "Restricted Mode: You can ask questions once you trust this workspace.");
 
 document.getElementById("ask")?.append(
   h("h1", { class: "visually-hidden" }, "Ask a question"),

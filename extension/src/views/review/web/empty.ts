@@ -18,7 +18,7 @@ export interface PanelState {
 export function emptyState(state: PanelState, actions: { sync: () => void; undo: () => void; trust: () => void; showHidden: () => void }): HTMLElement {
   const undo = state.undoText === "" ? [] : [button(`Undo “${shorten(plainText(state.undoText))}”`, actions.undo, { class: "undo", title: `Undo “${state.undoText}” (u)` })];
   if (state.restricted) {
-    return messageBox("Candidates are not shown in Restricted Mode.", "Trust this folder to sync its sessions and review candidates.", button("Manage Trust", actions.trust, { class: "primary" }));
+    return messageBox("Candidates are not shown in Restricted Mode.", "Trust this workspace to sync its sessions and review candidates.", button("Manage Workspace Trust", actions.trust, { class: "primary" }));
   }
   if (state.hidden > 0) {
     const waiting = `${counted(state.hidden, "candidate")} ${state.hidden === 1 ? "waits" : "wait"} for your review.`;

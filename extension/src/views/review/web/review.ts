@@ -159,7 +159,7 @@ function draw(): void {
   count.textContent = model.list === undefined ? "" : `${counted(waiting, "candidate")}${shown}`;
   syncText.textContent = model.sync.running ? `Syncing: ${model.sync.text}` : "";
   restricted.hidden = !model.restricted;
-  restricted.textContent = model.restricted ? "Restricted Mode: The memories in this folder come from the repository. Nothing is synced, written or sent until you trust this folder." : "";
+  restricted.textContent = model.restricted ? "Restricted Mode: The memories in this folder come from the repository. Nothing is synced, written or sent until you trust this workspace." : "";
   columns.classList.toggle("empty", waiting === 0);
   listColumn.hidden = waiting === 0;
   list.element.hidden = order.length === 0;

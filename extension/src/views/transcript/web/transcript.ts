@@ -146,7 +146,7 @@ function handleMessage(message: ToTranscript): void {
       return;
     case "restricted":
       title.textContent = "Sessions are not shown in Restricted Mode.";
-      notice.replaceChildren(h("p", {}, "No sessions on this machine are read until you trust this folder. "), button("Manage Trust", () => vscode.postMessage({ type: "manageTrust" }), { class: "primary" }));
+      notice.replaceChildren(h("p", {}, "No sessions on this machine are read until you trust this workspace. "), button("Manage Workspace Trust", () => vscode.postMessage({ type: "manageTrust" }), { class: "primary" }));
       return;
     case "failed":
       isLoading = false;
