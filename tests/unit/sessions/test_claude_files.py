@@ -9,13 +9,14 @@ import os
 
 from claude_lines import call, encoded, envelope, prompt, read, reading, reply, text
 from lerim.sessions.model import StoreContents, Transcript
-from lerim.sessions.readers.claude.store import probe_folder, scan_root
+from lerim.sessions.readers import find_working_folder
+from lerim.sessions.readers.claude.store import scan_root
 from lerim.sessions.readers.engine.turn_drafts import RESULT_PATIENCE
 from rights import bound
 
 
 def first_cwd(path):
-    return probe_folder(Transcript("claude", path, "s", 1, 1, 1))
+    return find_working_folder(Transcript("claude", path, "s", 1, 1, 1))
 
 
 def touch(path, content=b"x"):

@@ -48,7 +48,7 @@ class PlatformReader(Protocol):
         ...
 
     def probe_folder(self, transcript: Transcript, /) -> str:
-        """Returns the working folder a session begins in, or '' if it is not known."""
+        """Returns the working folder a session begins in, '' if it is not known. Raises what reading it raises."""
         ...
 
     def open_session(self, transcript: Transcript, resume: bytes | None = None, /, *, brief: bool = False) -> Readable:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from lerim.errors import LerimError, Problem
+from lerim.errors import Problem
 from lerim.sessions.model import Database, StoreContents, Transcript
 from lerim.sessions.readers.cursor import chats, cli, listing
 from lerim.sessions.readers.cursor.folders import folder_of_project, folders_by_digest
@@ -65,13 +65,9 @@ def probe_folder(transcript: Transcript) -> str:
     """Returns the working folder a session begins in; '' if neither its location nor its first records name one."""
     if transcript.cwd:
         return transcript.cwd
-    load = _find_loader(transcript)
-    try:
-        if load is chats.load_editor_chat:
-            return chats.find_chat_folder(transcript)
-        return next(iter(load(transcript, brief=True).session.cwds), "")
-    except LerimError:
-        return ""
+    if (load := _find_loader(transcript)) is chats.load_editor_chat:
+        return chats.find_chat_folder(transcript)
+    return next(iter(load(transcript, brief=True).session.cwds), "")
 
 
 def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:

@@ -46,14 +46,11 @@ Record = TypeVar("Record")
 
 
 def read_beginning(path: Path, decode: Callable[[bytes], tuple[list[Record], str]]) -> Iterator[Record]:
-    """Yields the readable records in a transcript's first 256 kB; none if the file cannot be read."""
-    try:
-        with open_buffered(path) as file:
-            is_packed = path.name.endswith(COMPRESSED_SUFFIX)
-            stream = BufferedReader(UnpackedStream(file, path.stat().st_size)) if is_packed else file
-            start = stream.read(BEGINNING_BYTES)
-    except OSError:
-        return
+    """Yields the readable records in a transcript's first 256 kB. Raises OSError."""
+    with open_buffered(path) as file:
+        is_packed = path.name.endswith(COMPRESSED_SUFFIX)
+        stream = BufferedReader(UnpackedStream(file, path.stat().st_size)) if is_packed else file
+        start = stream.read(BEGINNING_BYTES)
     for line in start.split(b"\n"):
         yield from decode(line)[0]
 

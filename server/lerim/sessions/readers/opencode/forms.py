@@ -132,10 +132,7 @@ def load_stored_session(transcript: Transcript, *, brief: bool) -> StoredSession
 
 def find_stored_folder(path: Path) -> str:
     """Returns the working folder of a session in an old file or an export; '' if it is unknown."""
-    try:
-        info, export = _parse_session(read_session_file(path))
-    except (OSError, TranscriptError, ValueError):
-        return ""
+    info, export = _parse_session(read_session_file(path))
     return without_nul(info.directory) or (_find_worktree(path.parents[2], info) if export is None else "")
 
 
