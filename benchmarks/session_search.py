@@ -177,9 +177,10 @@ def measure_recall(catalog: Catalog, asked: Iterable[Question]) -> Recall:
     seconds: list[float] = []
     for question in asked:
         started = time.perf_counter()
-        found = [turn.id for turn in catalog.search_turns(question.text, f"c{question.conversation}", DEPTH)]
+        filters = SessionFilters((f"c{question.conversation}",))
+        found = [turn.id for turn in catalog.search_turns(question.text, DEPTH, filters)]
         seconds.append(time.perf_counter() - started)
-        sessions = catalog.search_sessions(question.text, f"c{question.conversation}", DEPTH)
+        sessions = catalog.search_sessions(question.text, DEPTH, filters)
         ranked = [turn.id.partition(":")[0] for turn in sessions]
         mrr.append(next((1 / (at + 1) for at, one in enumerate(found) if one in question.turns), 0.0))
         wanted = {one.partition(":")[0] for one in question.turns}
@@ -351,7 +352,7 @@ def measure_large_catalog(folder: Path, number: int) -> list[Row]:
         ratio = home.catalog.stat().st_size / text
         asked = make_queries(catalog, 200)
         plain = p95_ms(catalog.search_turns, asked)
-        own = p95_ms(lambda query: catalog.search_turns(query, "p7"), asked)
+        own = p95_ms(lambda query: catalog.search_turns(query, filters=SessionFilters(("p7",))), asked)
         narrowed = p95_ms(
             lambda query: catalog.search_turns(query, filters=SessionFilters(file="src/app.py", failed=True)), asked
         )

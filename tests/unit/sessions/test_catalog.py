@@ -15,6 +15,7 @@ from lerim.sessions.discovery import DiscoveredStores, compare_stamps, discover_
 from lerim.sessions.model import Session, Transcript, Turn
 from lerim.sessions.readers import read_session
 from lerim.sessions.readers.engine.whole_session import WholeReading
+from lerim.sessions.search import SessionFilters
 
 
 @pytest.fixture
@@ -148,7 +149,8 @@ def test_turns_of_one_session_belong_to_the_project_of_their_own_folder(catalog,
     write(root, "aaaa", prompt("In the app"), prompt("In the library", cwd="/home/ana/lib"))
     (done,) = index_all(catalog, root)
     assert done.projects == {"app", "lib"}
-    assert [turn.text for turn in catalog.search_turns("In the", "lib")] == ["In the library"]
+    in_lib = catalog.search_turns("In the", filters=SessionFilters(("lib",)))
+    assert [turn.text for turn in in_lib] == ["In the library"]
     assert sizes(catalog, "lib") == {"aaaa": 1}
     assert catalog.find_project_places("lib") == catalog.find_project_places("app")
     assert catalog.find_project_places("other") == frozenset()

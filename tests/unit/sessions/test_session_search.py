@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
 
 import session_search as bench
 from lerim.sessions.model import ToolCall, Turn, TurnKind
+from lerim.sessions.search import SessionFilters
 
 
 def said(*texts: str, calls: tuple[ToolCall, ...] = ()) -> list[Turn]:
@@ -163,7 +164,7 @@ def test_the_session_that_says_more_of_it_comes_first_with_its_best_turn(home):
         assert [turn.id for turn in hits] == ["often0", "once0"]
         assert hits[0].score > hits[1].score
         assert len(catalog.search_sessions("quicksilver pump", limit=1)) == 1
-        assert catalog.search_sessions("quicksilver", "elsewhere") == []
+        assert catalog.search_sessions("quicksilver", filters=SessionFilters(("elsewhere",))) == []
         assert catalog.search_sessions("?!") == []
 
 

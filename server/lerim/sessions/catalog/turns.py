@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, cast
@@ -218,28 +218,16 @@ def find_answering_models(db: sqlite3.Connection, turn_ids: Iterable[str]) -> di
 
 
 def find_turns(
-    db: sqlite3.Connection,
-    query: str,
-    project: str | None = None,
-    limit: int = 20,
-    filters: SessionFilters = NO_FILTERS,
+    db: sqlite3.Connection, query: str, limit: int = 20, filters: SessionFilters = NO_FILTERS
 ) -> list[TurnRow]:
-    """Returns turns that contain words of `query`, best first and redacted. Any text is a valid query. `project` is a
-    shorthand for a filter with one project."""
-    filters = filters if project is None else replace(filters, projects=(project,))
+    """Returns turns that contain words of `query`, best first and redacted. Any text is a valid query."""
     return _load_found_turns(db, search.search_turns(db, query, filters, limit))
 
 
 def find_session_turns(
-    db: sqlite3.Connection,
-    query: str,
-    project: str | None = None,
-    limit: int = 20,
-    filters: SessionFilters = NO_FILTERS,
+    db: sqlite3.Connection, query: str, limit: int = 20, filters: SessionFilters = NO_FILTERS
 ) -> list[TurnRow]:
-    """Returns the best turn of each session that matches `query`, best session first; the score is the session's.
-    Otherwise like `find_turns`."""
-    filters = filters if project is None else replace(filters, projects=(project,))
+    """Returns the best turn of each session that matches `query`, best first, with the session's score."""
     return _load_found_turns(db, search.search_sessions(db, query, filters, limit))
 
 

@@ -198,8 +198,8 @@ def _count_missed(
         subject = subjects.get(memory)
         if subject is None:
             continue
-        filters = SessionFilters(since=datetime.fromtimestamp(first[memory], UTC))
-        found = catalog.search_turns(subject.record.title, project, MAX_FOUND_TURNS, filters)
+        filters = SessionFilters((project,) if project else None, since=datetime.fromtimestamp(first[memory], UTC))
+        found = catalog.search_turns(subject.record.title, MAX_FOUND_TURNS, filters)
         sessions = {
             turn.session
             for turn in found
