@@ -28,6 +28,7 @@ def heard(said: str) -> list[Candidate]:
         ("remember: tests must not touch the network", "Remember: tests must not touch the network"),
         ("No, use pathlib instead of os.path in src/app.py.", "Use pathlib instead of os.path in src/app.py"),
         ("don't ever use mocks in tests of billing", "Don't ever use mocks in tests of billing"),
+        ("so, always run the linter before a commit", "Always run the linter before a commit"),
         ("we prefer named exports to default exports", "We prefer named exports to default exports"),
         ("use `tabs` over spaces in Makefiles", "Use `tabs` over spaces in Makefiles"),
         ("from now on, write docstrings in the imperative", "From now on, write docstrings in the imperative"),

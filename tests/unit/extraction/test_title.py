@@ -26,6 +26,11 @@ WORDS = st.sampled_from(TEXT.split())
         ("but in the end the ids are states", "In the end the ids are states"),
         ("You're absolutely right - ids are names", "Ids are names"),
         ("You're right about ids", "You're right about ids"),
+        ("✅ Sessions keep their ids", "Sessions keep their ids"),
+        ("≥ 90 % of the lines are covered", "≥ 90 % of the lines are covered"),
+        ("No, don't round before the sum", "Don't round before the sum"),
+        ("No tests without a name", "No tests without a name"),
+        ("so the cache is shared", "So the cache is shared"),
         ("please", "Please"),
     ],
 )

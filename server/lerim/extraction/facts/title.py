@@ -10,14 +10,15 @@ from lerim.patterns import compile_later
 MAX_TITLE_CHARS = 110
 """Maximum characters of a title. If the sentence is longer, all of it belongs in the body."""
 _SHORTEST_CLAUSE = 24
-_MARK = compile_later(r"(?:[-*•>#]{1,6}|\d{1,3}[.)])\s")
+_MARK = compile_later("(?:[-*•>#]{1,6}|\\d{1,3}[.)]|[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?)\\s")
+"""What stands before an item of a list: a bullet, a number, a check mark or another symbol."""
 _REQUEST = compile_later(r"(?:can|could|would|will) you\s(?:please\s|kindly\s)?(?!mind\b)", re.IGNORECASE)
 _POLITE = compile_later(
     r"(?:please|pls|plz|kindly)(?:\s?[,:]\s?|\s)"
     r"|(?:ok(?:ay)?|alright|all right)(?:\s?[,.!:;]\s?|\s)(?:so|then|now)(?:\s?,\s?|\s)(?!that\b|far\b)"
     r"|(?:ok(?:ay)?|alright|all right|thanks|thank you|thx|hi|hello|hey|great|perfect|nice|cool)\s?[,.!:;]{1,3}\s"
     r"|you['’]?re (?:absolutely |completely |totally |quite )?right\s?[-,.!:;—–]{1,3}\s"
-    r"|(?:no|nope|nah)(?:\s?,|\s?[-—–]{1,2})\s"
+    r"|(?:no|nope|nah|yes|yeah|yep|so|well|oh|hm+|wait)(?:\s?,|\s?[-—–]{1,2})\s"
     r"|(?:but|and)\s",
     re.IGNORECASE,
 )
@@ -37,8 +38,8 @@ _CONDITION = compile_later(
 
 
 def make_title(sentence: str) -> str:
-    """Returns the sentence on one line without leading politeness or "No,", cut at a clause if it is longer than
-    `MAX_TITLE_CHARS`; otherwise it is a contiguous part of the sentence, which the caller puts whole into the body."""
+    """Returns the sentence on one line without leading politeness, "No," and the like, cut at a clause if it is longer
+    than `MAX_TITLE_CHARS`: a contiguous part of the sentence, which the caller puts whole into the body."""
     whole = squeeze_spaces(sentence).strip(" .,;:!")
     text, asked = _without_politeness(whole)
     text = text.strip(" .,;:!") or whole

@@ -25,7 +25,8 @@ def capitalize_first(text: str) -> str:
     """Capitalizes the first letter, unless the first word is a name as written (snake_case, camelCase, a path)."""
     word = text.split(" ", 1)[0]
     plain = word.rstrip(",:;").replace("'", "").replace("’", "").isalpha() and word.islower()
-    return text[:1].upper() + text[1:] if plain else text
+    capital = text[:1].upper()
+    return capital + text[1:] if plain and capital.lower() == text[:1] else text  # “ß” and “µ” have none of their own
 
 
 def full_sentence(text: str) -> str:
