@@ -29,10 +29,7 @@ _UNFINISHED = "An action was interrupted and could not be finished: {} The next 
 @contextmanager
 def locked_ledger(paths: ReviewPaths) -> Iterator[Ledger]:
     """Open the project's ledger under the review lock, and recover the actions that a killed process left unfinished.
-
-    An action that cannot be recovered stays unfinished and is tried again next time. `require_finished` raises its
-    error, and `queue.list_pending` lists it as a problem.
-    """
+    One that cannot be recovered stays unfinished and is tried again next time."""
     with paths.lock(), paths.open_ledger() as ledger:
         files.sweep_leftovers(paths.written_folders())
         stuck: list[Problem] = []
@@ -67,14 +64,9 @@ def perform_action(
     now: datetime | None = None,
     bulk: str = "",
 ) -> Action:
-    """Change the files, then the claim's state, and record how to undo both.
-
-    `states` are the claim's state before and after. `judged` is the decision about the candidate that the ranking
-    learns from, `answered` the person's answer about memories near it; undoing the action deletes both. `now` is
-    the time of the action, by default the current time. `bulk` is the id of the actions that are undone together with
-    it. Raises StaleError if a file does not have the text that its change starts from, MemoryError_ if it cannot be
-    written; then nothing was changed.
-    """
+    """Change the files, then the claim's state (`states`: before and after), and record how to undo both. `judged` is
+    what the ranking learns from, `answered` the answer about memories near it; `bulk` is undone together. Raises
+    StaleError if a file does not have the text that its change starts from, MemoryError_; then nothing was changed."""
     now = now or datetime.now(UTC)
     action = Action(
         *(make_action_id(bulk), kind, label, candidate, memory, *states),
@@ -124,8 +116,8 @@ def undo_action(paths: ReviewPaths, ledger: Ledger, action: Action) -> None:
 
 
 def write_candidate(paths: ReviewPaths, ledger: Ledger, candidate_id: str, text: str) -> Proposal:
-    """Write the file of a new candidate that was registered in the ledger. If the process is killed in between, the
-    claim can be proposed again. Raises MemoryError_, BoundaryError."""
+    """Write the file of a new candidate that is in the ledger; after a kill the claim can be proposed again. Raises
+    MemoryError_, BoundaryError."""
     ledger.commit()
     paths.make_state_folder()
     path = paths.candidate_path(candidate_id)
@@ -137,11 +129,8 @@ def write_candidate(paths: ReviewPaths, ledger: Ledger, candidate_id: str, text:
 def rewrite_candidate(
     paths: ReviewPaths, ledger: Ledger, proposal: Proposal, changes: Mapping[str, HeaderValue]
 ) -> None:
-    """Change keys of a waiting candidate's file. It does not count as edited by a person, and earlier edits can still
-    be undone.
-
-    Raises StaleError if a person saved the file since the proposal was read, MemoryError_.
-    """
+    """Change keys of a waiting candidate's file, which does not count as a person's edit. Raises StaleError if a person
+    saved the file meanwhile, MemoryError_."""
     # `proposal.text` may contain an edit that is not saved yet
     text = record.update_record_text(proposal.text, changes, where=str(proposal.path))
     files.replace_file(proposal.path, text, anchor=paths.state_anchor, before=proposal.saved_text)
@@ -154,7 +143,7 @@ def _backwards(changes: Sequence[FileChange]) -> list[FileChange]:
 
 
 def _recover(paths: ReviewPaths, ledger: Ledger, action: Action) -> None:
-    """Finish or revert an interrupted action. Raises LerimError if that fails; the action then stays unfinished."""
+    """Raises LerimError if that fails; the action then stays unfinished."""
     if action.stage == "reverting":
         _take_back(paths, action.changes)
         ledger.discard_action(action)
@@ -198,7 +187,7 @@ def _check(changes: Sequence[FileChange]) -> None:
 
 
 def _take_back(paths: ReviewPaths, changes: Sequence[FileChange]) -> None:
-    """Revert those of these changes that were made, the last first. Files that have changed since stay as they are."""
+    """Files that have changed since stay as they are."""
     for change in reversed(changes):
         if read_current_text(change) == change.after:
             _apply(paths, [change.reversed()])

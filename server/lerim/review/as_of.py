@@ -44,8 +44,7 @@ class AcceptedMemory:
 
 
 def load_accepted_memories(paths: ReviewPaths, since: datetime, until: datetime) -> dict[str, AcceptedMemory]:
-    """Returns the memories that were last accepted or added between two moments, by id, as they were then. Raises
-    MemoryError_ if the ledger cannot be used."""
+    """Returns the memories last accepted or added between two moments, by id, as then. Raises MemoryError_."""
     with paths.open_ledger_if_any() as ledger:
         times = ledger.acceptances() if ledger is not None else {}
         times = {name: found for name, found in times.items() if since <= found[0] < until}
@@ -63,13 +62,9 @@ def load_accepted_memories(paths: ReviewPaths, since: datetime, until: datetime)
 
 
 def load_memories_as_of(project: Project, home: Home, moment: datetime) -> tuple[list[StoredMemory], list[Problem]]:
-    """Returns the memories that the project had just before `moment`, archived ones included, with the status they had
-    then, and a problem for each file that cannot be read. The path is the file's present one if it was archived since.
-
-    What was changed by hand or by git is as it is now, as are quotes on this machine; a memory that was archived
-    elsewhere counts as archived; and what was undone counts as never done. Raises MemoryError_ if the ledger cannot be
-    used.
-    """
+    """Returns the memories that the project had just before `moment`, with the status they had then, and a problem for
+    each file that cannot be read. What was changed by hand or by git, and quotes on this machine, are as they are now;
+    a memory that was archived elsewhere counts as archived. Raises MemoryError_."""
     paths = ReviewPaths(project, home)
     store = paths.store()
     stored, problems = load_all(project, home, store)
@@ -86,8 +81,7 @@ def load_memories_as_of(project: Project, home: Home, moment: datetime) -> tuple
 
 
 def _load_earlier_texts(paths: ReviewPaths, moment: datetime) -> dict[Path, str | None]:
-    """Returns the text that each memory file had at the moment, for files that recorded actions changed since; None if
-    it did not exist. Raises MemoryError_."""
+    """Returns the text (None: absent) that each file that was changed since had at the moment. Raises MemoryError_."""
     earlier: dict[Path, str | None] = {}
     with paths.open_ledger_if_any() as ledger:
         for action in ledger.list_actions("done", repairs=True) if ledger is not None else ():
@@ -104,7 +98,6 @@ def _load_earlier_texts(paths: ReviewPaths, moment: datetime) -> dict[Path, str 
 
 
 def _effective_time(action: Action) -> datetime:
-    """Returns when an action took effect: for a claim from a session, when it was said."""
     for change in action.changes:
         if change.home == "review" and change.before is not None and change.after is None:
             parts = split_header(change.before)
@@ -115,14 +108,13 @@ def _effective_time(action: Action) -> datetime:
 
 
 def _parse_earlier(store: Store, path: Path, text: str) -> StoredMemory:
-    """Returns the memory of an earlier text. Raises MemoryError_."""
     record = store.quotes.join_quotes(parse_record(text, path))[0]
     is_archived = path.parent.parent.name == "archived"
     return StoredMemory(record, path, (0, len(text), 0), files.hash_text(text), status_of(record, is_archived))
 
 
 def _without_copies(memories: Iterable[StoredMemory]) -> list[StoredMemory]:
-    """Returns one memory an id: if an archived file was changed by hand since, its live text is the earlier one."""
+    """If an archived file was changed by hand since, its live text is the earlier one."""
     found: dict[str, StoredMemory] = {}
     for one in memories:
         if one.record.id not in found or one.status == "active":
@@ -131,7 +123,6 @@ def _without_copies(memories: Iterable[StoredMemory]) -> list[StoredMemory]:
 
 
 def _without_later_end(one: StoredMemory, later: set[str]) -> StoredMemory:
-    """Returns a memory without the end that a later memory brought it."""
     record = one.record
     superseded_by = "" if record.superseded_by in later else record.superseded_by
     resolved_by = "" if record.resolved_by in later else record.resolved_by

@@ -12,11 +12,8 @@ from lerim.review.review_paths import ReviewPaths
 
 
 def count_pending(paths: ReviewPaths) -> int:
-    """How many candidates wait: files in the review folder that the ledger knows as pending.
-
-    Waits for an action of another process that has changed the files and not yet the ledger.
-    Raises MemoryError_ where the ledger cannot be used.
-    """
+    """How many candidates wait. Waits for an action of another process that has changed the files and not yet the
+    ledger. Raises MemoryError_."""
     with paths.open_ledger_if_any() as ledger:
         acting = ledger is not None and ledger.unfinished_actions()
     if acting:
@@ -41,7 +38,6 @@ def pending_stamp(paths: ReviewPaths) -> int:
 
 
 def _candidates(paths: ReviewPaths) -> Iterator[os.DirEntry[str]]:
-    """The candidate files; none if the folder is missing, unreadable or a link. `load_candidates` reports why."""
     try:
         files.resolve_inside(paths.state_anchor, paths.review)
         with os.scandir(paths.review) as entries:

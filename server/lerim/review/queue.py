@@ -1,7 +1,4 @@
-"""The review queue: proposes candidates, lists those that wait, and accepts, edits, rejects or withdraws them.
-
-Candidates have no effect until they are accepted: nothing outside this package reads them.
-"""
+"""The review queue. Candidates have no effect until they are accepted: nothing outside this package reads them."""
 
 from __future__ import annotations
 
@@ -85,8 +82,7 @@ class _PendingState:
 
 def list_pending(paths: ReviewPaths) -> tuple[list[Proposal], list[Problem], int]:
     """The waiting candidates, the oldest turn first; a problem for each that cannot be read; and how often rejected
-    claims came up again. Writes nothing.
-    """
+    claims came up again. Writes nothing."""
     state = _load_pending_state(paths)
     found, problems = load_candidates(paths, state.pending, paths.store(), state.unfinished)
     return found, [*state.problems, *problems], state.blocked
@@ -95,9 +91,8 @@ def list_pending(paths: ReviewPaths) -> tuple[list[Proposal], list[Problem], int
 def list_pending_page(
     paths: ReviewPaths, start: int, limit: int, around: str = "", *, best_first: bool = False
 ) -> PendingPage:
-    """One page of the waiting candidates, in the order of their days or `best_first`; only its files are read whole.
-    `around`: the page with this candidate instead of the one at `start`. Writes nothing.
-    """
+    """One page of the waiting candidates, in the order of their days or `best_first`, or that with the candidate
+    `around`."""
     state = _load_pending_state(paths)
     ids, problems = list_candidate_ids(paths, state.pending, state.unfinished)
     if best_first:
@@ -128,10 +123,7 @@ def _load_pending_state(paths: ReviewPaths) -> _PendingState:
 def with_neighbours(
     paths: ReviewPaths, proposals: Sequence[Proposal], memories: MemorySearch | None = None
 ) -> list[Proposal]:
-    """The same candidates with their `neighbours` set: the active memories near each. Suggestions have none.
-
-    `memories`: an open search of the project; by default, a temporary one is used. Raises MemoryError_.
-    """
+    """The same candidates with the active memories near each. `memories`: an open search. Raises MemoryError_."""
     if not any(one.is_claim for one in proposals):
         return list(proposals)
     store = paths.store()
@@ -149,8 +141,7 @@ def with_neighbours(
 
 
 def needs_choice(proposal: Proposal) -> bool:
-    """Whether accepting this candidate, with its neighbours, needs a look at other memories: it would change or end
-    some, or one is so near that it may say the same."""
+    """Whether accepting this candidate would change or end memories, or one is so near that it may say the same."""
     return bool(proposal.target_memories) or any(one.similarity >= MIN_NEAR_SIMILARITY for one in proposal.neighbours)
 
 
@@ -167,11 +158,9 @@ def pairs_kept_apart(paths: ReviewPaths) -> set[frozenset[str]]:
 
 
 def acceptances(paths: ReviewPaths) -> dict[str, tuple[datetime, str]]:
-    """When each memory was last accepted or added here, and its claim's source, by its id. Writes nothing.
-
-    The source is `<platform>:<session>#<turn>`, AGENT_PREFIX and a name, FILE_PREFIX and a place, or "" for a memory
-    that a person wrote.
-    """
+    """When each memory was last accepted or added here, and its claim's source, by its id:
+    `<platform>:<session>#<turn>`, AGENT_PREFIX and a name, FILE_PREFIX and a place, or "" for a memory that a person
+    wrote."""
     with paths.open_ledger_if_any() as ledger:
         return ledger.acceptances() if ledger is not None else {}
 
@@ -190,12 +179,9 @@ def load_pending(paths: ReviewPaths, candidate_id: str) -> Proposal:
 
 
 def withdraw_candidates(paths: ReviewPaths, turn: str, reason: str, *, title: str = "", only: str = "") -> list[str]:
-    """Withdraw the waiting candidates whose claim comes from this turn (its id), and return their ids.
-
-    Candidates of this turn that were accepted automatically are undone first, unless their memory was changed since. A
-    candidate that a person edited or asked for stays. With `title`, other claims of the turn stay. With `only`, the id
-    of a candidate, no other candidate is withdrawn and nothing is undone. Raises MemoryError_, BusyError.
-    """
+    """Withdraw the waiting candidates from this turn (its id) that no person edited or asked for, and return their ids;
+    automatic accepts are undone first, unless their memory was changed since. With `title`, other claims of the turn
+    stay; `only` limits this to a candidate and undoes nothing. Raises MemoryError_, BusyError."""
     if not paths.has_ledger():
         return []
     with actions.locked_ledger(paths) as ledger:
@@ -207,9 +193,7 @@ def withdraw_candidates(paths: ReviewPaths, turn: str, reason: str, *, title: st
 
 def withdraw_candidate(paths: ReviewPaths, candidate_id: str, reason: str) -> bool:
     """Withdraw one waiting candidate. Return False if it does not wait, or if a person edited it or asked for it.
-
-    Raises MemoryError_, BusyError.
-    """
+    Raises MemoryError_, BusyError."""
     if not paths.has_ledger():
         return False
     with actions.locked_ledger(paths) as ledger:
@@ -230,8 +214,7 @@ def _withdraw(paths: ReviewPaths, ledger: Ledger, claims: Iterable[LedgerClaim],
 def _withdrawable(
     paths: ReviewPaths, ledger: Ledger, claims: Iterable[LedgerClaim]
 ) -> Iterator[tuple[LedgerClaim, Proposal]]:
-    """Yields those of these pending claims that no action is at work on and that no person edited or asked for. One
-    that cannot be read was edited by hand."""
+    """Those that cannot be read were edited by hand."""
     unfinished = {action.candidate for action in ledger.unfinished_actions()}
     for claim in claims:
         for proposal in load_each_candidate(paths, {claim.id} - unfinished, paths.store())[0]:
@@ -240,7 +223,6 @@ def _withdrawable(
 
 
 def _belongs_to_person(proposal: Proposal, claim: LedgerClaim) -> bool:
-    """Whether a person asked for the candidate or edited it, in the review or in its file."""
     return proposal.edited or proposal.maker == "person" or files.hash_text(proposal.saved_text) != claim.written
 
 
@@ -251,10 +233,8 @@ def is_only_ranked(proposal: Proposal) -> bool:
 
 def leave_out_ranked(paths: ReviewPaths, source: str, turns: Collection[str]) -> list[tuple[str, DroppedSignal]]:
     """Withdraw the waiting candidates of a session (`platform:id`) that only the ranker found in these turns (their
-    ids), because a model has now read the turns. They are listed as left out.
-
-    Returns (candidate id, left-out entry) for each. Raises MemoryError_, BusyError.
-    """
+    ids), because a model has now read the turns. Returns (candidate id, left-out entry) for each. Raises MemoryError_,
+    BusyError."""
     withdrawn: list[tuple[str, DroppedSignal]] = []
     if not paths.has_ledger():
         return withdrawn

@@ -125,8 +125,8 @@ class ReviewPaths:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Hold the project's review lock. The system releases it when the process dies. Raises BusyError if another
-        process holds it for ten seconds, MemoryError_."""
+        """Hold the project's review lock. Raises BusyError if another process holds it for ten seconds,
+        MemoryError_."""
         self.make_private_folder()
         lock = FileLock(self.private / "review.lock", timeout=_WAIT_SECONDS, mode=0o600)
         try:
@@ -152,11 +152,8 @@ class ReviewPaths:
 def _make_lerim_sentence_test(
     private: Path, moves: Sequence[tuple[str, str]], memory_id: str, text_hash: str
 ) -> IsWrittenByLerim:
-    """Return a function that tells whether Lerim wrote a sentence of this memory, whose file's text has this hash.
-
-    If no person edited the text, Lerim wrote all sentences; otherwise, it wrote those of the claims that were accepted
-    into the memory. Raises MemoryError_ if the ledger cannot be used.
-    """
+    """Lerim wrote all sentences of a text that no person edited; otherwise those of the claims that were accepted into
+    the memory. Raises MemoryError_."""
     if files.is_absent(private / "review.sqlite3"):
         return never_written_by_lerim
     with open_ledger(private, moves) as ledger:

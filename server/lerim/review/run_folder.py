@@ -95,11 +95,7 @@ class SummaryAction(msgspec.Struct, frozen=True):
 @dataclass(slots=True)
 class RunFolder:
     """Collects what one sync or maintain run did; `write` creates the folder, named after the time it `started`.
-
-    `counts` are those of a maintain run. `spent` is the usage of models, by role; `steps` are irregular events while
-    asking them. `lead_log` has what the lead decided, and `explorer_log` what the explorer looked up for it, both
-    without control characters.
-    """
+    `counts` are those of a maintain run; `spent` is the usage of models, by role."""
 
     paths: ReviewPaths
     started: datetime
@@ -121,10 +117,7 @@ class RunFolder:
 
     def write(self) -> Path | None:
         """Write the folder and delete all but the latest `MAX_KEPT_RUNS`. Return its path, or None if there is nothing
-        to record. Claims that merely ranked too low do not count, since most sessions have some.
-
-        Raises MemoryError_, BoundaryError.
-        """
+        to record. Claims that merely ranked too low do not count. Raises MemoryError_, BoundaryError."""
         extracted = [
             one for one in self.extracted if not (isinstance(one, DroppedSignal) and one.reason == "below-the-cut")
         ]
@@ -192,8 +185,7 @@ def _usage_row(spent: RoleUsage) -> dict[str, object]:
 
 
 def list_run_folders(paths: ReviewPaths) -> list[Path]:
-    """The existing run folders, the oldest first. A folder whose name is not the time of a run is left out: it may have
-    been committed to the repository by anybody."""
+    """The existing run folders, the oldest first. Others may have been committed to the repository by anybody."""
     workspace = paths.state / "workspace"
     now = datetime.now(UTC)
     try:
@@ -229,8 +221,7 @@ def _remove_oldest(workspace: Path, anchor: Path) -> None:
 
 
 def try_write_run(run: RunFolder) -> tuple[Path | None, list[Problem]]:
-    """Call `run.write()`, but return a problem instead of raising if the folder cannot be written. The candidates are
-    already saved elsewhere."""
+    """Call `run.write()`, but return a problem instead of raising if the folder cannot be written."""
     try:
         return run.write(), []
     except (MemoryError_, BoundaryError) as error:

@@ -79,8 +79,7 @@ class _Extracted(NamedTuple):
 
 
 def list_runs(paths: ReviewPaths, start: int, limit: int) -> tuple[list[RunView], int]:
-    """Returns the runs from index `start` on, the newest first, and how many there are. What a run cost is unknown, and
-    left empty, if its folder cannot be read."""
+    """Returns the runs from index `start` on, the newest first, and how many there are."""
     folders = list_run_folders(paths)[::-1]
     shown = folders[start : start + limit]
     return [_make_run(folder, _read_extracted(folder, []).spent) for folder in shown], len(folders)
@@ -111,8 +110,7 @@ def load_run(paths: ReviewPaths, name: str) -> RunDetails:
 
 
 def find_last_model_run(paths: ReviewPaths) -> LastRun:
-    """The newest run that asked a model and extracted something; an empty `LastRun` if there is none. Folders whose
-    `extract.json` is missing, unreadable or in another format are skipped."""
+    """The newest run that asked a model and extracted something, among those that can be read."""
     for folder in reversed(list_run_folders(paths)):
         extracted = _read_extracted(folder, [])
         if extracted.spent or extracted.steps:
@@ -146,7 +144,7 @@ def _cut_log(name: str, text: str) -> RunLog:
 
 
 def _read_file(path: Path, decode: Callable[[str], T], missing: T, problems: list[Problem]) -> T:
-    """Returns the content of a file of a run; `missing` if there is none or, with a problem, if it cannot be read."""
+    """Returns the content of a file of a run; `missing` if there is none or, with a problem, if it is unreadable."""
     try:
         return decode(files.read_text(path, MAX_FILE_BYTES))
     except NotFoundError:

@@ -45,11 +45,8 @@ def decide_in_bulk(
     bulk_id: str,
     quotes: QuoteChoice | None = None,
 ) -> BulkResult:
-    """Accept or reject these candidates, in this order. `undo_last` with `bulk_id` undoes all of them.
-
-    A failure does not stop the others. What was done when the process is killed stays done, and can be undone. Raises
-    MemoryError_, BusyError.
-    """
+    """Accept or reject these candidates, in this order; `undo_last` with `bulk_id` undoes all of them. A failure does
+    not stop the others. Raises MemoryError_, BusyError."""
     with actions.locked_ledger(paths) as ledger:
         bulk = HeldBulk(bulk_id, ledger)
         if decision == "reject":
@@ -78,8 +75,7 @@ def _decide_each(
 
 
 def _find_doubtful(paths: ReviewPaths, ledger: Ledger, candidate_ids: Sequence[str]) -> Iterator[str]:
-    """Yield those of the candidates that a person has to look at alone. What cannot be read fails when it is
-    accepted."""
+    """What cannot be read fails when it is accepted."""
     store = paths.store()
     states = ledger.states()
     for name in candidate_ids:

@@ -17,7 +17,7 @@ from lerim.review.review_paths import ReviewPaths
 
 def edit_candidate(paths: ReviewPaths, candidate_id: str, edit: CandidateEdit, *, seen: str = "") -> ReviewResult:
     """Change a waiting candidate's words; its confidence becomes `PERSON_CONFIDENCE`. Raises NotFoundError,
-    MemoryError_; for `seen`, see `check_seen`."""
+    MemoryError_, StaleError."""
     with actions.locked_ledger(paths) as ledger:
         store = paths.store()
         proposal = load_waiting(paths, load_claim(paths, ledger, candidate_id), store)
@@ -36,8 +36,8 @@ def edit_candidate(paths: ReviewPaths, candidate_id: str, edit: CandidateEdit, *
 
 @dataclass(frozen=True, slots=True)
 class HeldBulk:
-    """Candidates that are decided together: the id by which they are undone together, and the ledger, whose lock is
-    held for all of them."""
+    """Candidates that are decided together: their id for an undo, and the ledger, whose lock is held for all of
+    them."""
 
     id: str
     ledger: Ledger
@@ -46,8 +46,8 @@ class HeldBulk:
 def reject_candidate(
     paths: ReviewPaths, candidate_id: str, *, seen: str = "", bulk: HeldBulk | None = None
 ) -> ReviewResult:
-    """Reject a candidate, so that its claim is not proposed again. Raises NotFoundError, MemoryError_; for `seen`, see
-    `check_seen`. The ranking does not learn from a rejection in a `bulk`."""
+    """Reject a candidate, so that its claim is not proposed again. The ranking does not learn from a `bulk`. Raises
+    NotFoundError, MemoryError_, StaleError."""
     with actions.locked_ledger(paths) if bulk is None else nullcontext(bulk.ledger) as ledger:
         known = load_claim(paths, ledger, candidate_id)
         if known.state == "rejected":
@@ -72,8 +72,7 @@ def reject_candidate(
 
 
 def check_seen(proposal: Proposal, seen: str) -> None:
-    """Raise StaleError if the candidate's file no longer has the text that the person saw. `seen` is the text's hash
-    (`Proposal.text_hash`), "" if it is not known."""
+    """Raise StaleError unless the candidate's file has the text with this hash, or the hash is ""."""
     if seen and seen != proposal.text_hash:
         raise StaleError(
             "This candidate has changed since it was shown. Nothing was changed.",

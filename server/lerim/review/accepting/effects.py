@@ -50,8 +50,7 @@ their current state, or the one inherited from those memories."""
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """The file changes of accepting a proposal, in order, with the resulting memory's own file last. `path` is where
-    that memory is afterwards."""
+    """The file changes of accepting a proposal, in order, the resulting memory's own file (at `path`) last."""
 
     memory_id: str
     changes: tuple[FileChange, ...]
@@ -59,10 +58,7 @@ class Effects:
 
 
 def compute_effects(store: Store, proposal: Proposal, verify: Verify = lambda memory, _: memory) -> Effects:
-    """Compute what accepting a proposal changes, from its `target_memories`.
-
-    Raises NotFoundError if a target cannot be read, MemoryError_ if a file cannot be changed line by line.
-    """
+    """Compute what accepting a proposal changes. Raises NotFoundError if a target cannot be read, MemoryError_."""
     target_memories = _require_targets(proposal)
     match proposal.action:
         case "archive":
@@ -119,7 +115,6 @@ def _update_effects(
 
 
 def _restore_effects(store: Store, proposal: Proposal, kept: StoredMemory, verify: Verify) -> Effects:
-    """The effects of restoring an archived memory that was stated again, updated with the new candidate."""
     path = store.path_for(kept.record)
     if not files.is_absent(path):
         todo = "Move one of the two files away, or give it another id."
@@ -143,15 +138,13 @@ def _addition_effects(store: Store, proposal: Proposal, ended: Sequence[StoredMe
 
 
 def record_file_text(store: Store, memory: MemoryRecord) -> str:
-    """Return the text of a new memory's file: without its quotes, also those that its body tells, if the person keeps
-    quotes on this machine."""
+    """Return the text of a new memory's file, without any quotes if the person keeps them on this machine."""
     if store.quotes.read_choice() == "local":
         memory = replace(memory, evidence=strip_quotes(memory.evidence), body=without_quotes(memory.body))
     return render_record(memory)
 
 
 def _end_changes(store: Store, ended: Sequence[StoredMemory], heir: MemoryRecord) -> list[FileChange]:
-    """The changes that link each of these memories to its heir and move it to `archived/`."""
     changes: list[FileChange] = []
     for stored in ended:
         before = store.read_text(stored.path)
@@ -162,8 +155,8 @@ def _end_changes(store: Store, ended: Sequence[StoredMemory], heir: MemoryRecord
 
 
 def _move_changes(store: Store, stored: StoredMemory, before: str, after: str, status: Status) -> list[FileChange]:
-    """The changes that move a file to `archived/`. The new file is written first, so that the memory always exists.
-    `before` is the text that `after` was computed from: if the file is saved in between, removing it fails."""
+    """The new file is written first, so that the memory always exists. If the file is saved in between, so that it is
+    not `before`, removing it fails."""
     if not is_transition_allowed(status_of(stored.record, archived=False), status, stored.record.primitive):
         todo = "Restore it, or reject this."
         raise MemoryError_(f"It is archived already and cannot be {status}.", where=str(stored.path), todo=todo)

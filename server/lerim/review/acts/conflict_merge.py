@@ -30,11 +30,9 @@ class ConflictMerge:
 
 
 def merge_conflict(paths: ReviewPaths, path: Path, *, preview: bool = False) -> ConflictMerge:
-    """Join both sides of a memory's file that has conflict markers, or the files that have the id of this one.
-
-    Nothing is written for a `preview`. Raises NotFoundError where there is nothing to join, ConflictError where one
-    side removed it, MemoryError_ where a side is not a memory, StaleError, BusyError, BoundaryError.
-    """
+    """Join both sides of a memory's file that has conflict markers, or the files that have the id of this one. Raises
+    NotFoundError where there is nothing to join, ConflictError where one side removed it, MemoryError_, StaleError,
+    BusyError, BoundaryError."""
     if preview:
         store = paths.store()
         changes, _ = _plan_merge(paths, store, path)
@@ -63,7 +61,6 @@ def find_merged_file(paths: ReviewPaths, changes: Sequence[FileChange]) -> Path 
 
 
 def _merge_stages(paths: ReviewPaths) -> dict[Path, set[int]]:
-    """How git's index has the files of memories (`tracked.stages`); empty for a person's own."""
     project = paths.project
     if project.is_personal or project.private_dir:  # git has none of a person's home
         return {}
@@ -93,7 +90,7 @@ def _removed_error(path: Path) -> ConflictError:
 
 
 def _plan_merge(paths: ReviewPaths, store: Store, path: Path) -> tuple[list[FileChange], Path]:
-    """The changes that merge all files of an id, with the remaining file first, and the path of that file."""
+    """Returns the changes that merge all files of an id, and the path of the one that remains, which is first."""
     store.relative_name(path)
     memory_files = store.paths_of(path.stem)
     if not memory_files:
@@ -124,7 +121,6 @@ def _plan_merge(paths: ReviewPaths, store: Store, path: Path) -> tuple[list[File
 
 
 def _describe_changes(store: Store, changes: Sequence[FileChange]) -> str:
-    """The diff of the remaining file, and a line for each file that is removed."""
     kept, *others = changes
     parts = [redacted_diff(kept.before or "", kept.after or "", store.relative_name(Path(kept.path)))]
     parts += [f"{store.relative_name(Path(one.path))} is removed; the file above has its text." for one in others]

@@ -32,10 +32,7 @@ def archive_memory(paths: ReviewPaths, memory_id: str, reason: str = "") -> Revi
 
 
 def restore_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
-    """Restore a memory that was archived, superseded or resolved; the links that ended it are removed on both sides.
-
-    Raises as `edit_memory`.
-    """
+    """Restore a memory that ended; the links that ended it are removed on both sides. Raises as `edit_memory`."""
 
     def bring_back(memory: HeldMemory) -> ReviewResult:
         old = memory.record
@@ -56,7 +53,6 @@ def restore_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
 
 
 def _unlink(store: Store, ender: StoredMemory, memory_id: str) -> FileChange:
-    """The file change that removes the link by which `ender` ended the memory."""
     text = store.read_text(ender.path)
     gone = links.changes_without_link(ender.record, memory_id)
     return file_change(store, ender.path, text, record.update_record_text(text, gone, where=str(ender.path)))
@@ -86,10 +82,7 @@ def archived_label(title: str, reason: str) -> str:
 
 
 def find_ending(paths: ReviewPaths, stored: StoredMemory) -> MemoryEnding:
-    """When and why a memory moved to `archived/`; empty for an active memory.
-
-    Raises MemoryError_ where the ledger cannot be used.
-    """
+    """When and why a memory moved to `archived/`; empty for an active one. Raises MemoryError_."""
     path = str(stored.path)
     if stored.status == "active":
         return MemoryEnding()
@@ -101,7 +94,6 @@ def find_ending(paths: ReviewPaths, stored: StoredMemory) -> MemoryEnding:
 
 
 def _why(paths: ReviewPaths, step: Action, title: str) -> str:
-    """The reason the person gave, or that of the proposal they accepted."""
     if step.kind == "archive":
         begun = archived_label(title, "")
         return step.label.removeprefix(begun).strip()[1:-1] if step.label.startswith(begun) else ""

@@ -36,11 +36,9 @@ from lerim.review.review_paths import ReviewPaths
 def edit_memory(
     paths: ReviewPaths, memory_id: str, edit: CandidateEdit, references: Sequence[str] | None = None
 ) -> ReviewResult:
-    """Change a memory's words, tags or references, without secrets.
-
-    If the words change, its confidence becomes at least `PERSON_CONFIDENCE`, `updated` becomes the current time, and
-    its references count as verified now. Raises NotFoundError, MemoryError_, StaleError, BusyError.
-    """
+    """Change a memory's words, tags or references, without secrets. If the words change, its confidence becomes at
+    least `PERSON_CONFIDENCE`, and its references count as verified now. Raises NotFoundError, MemoryError_, StaleError,
+    BusyError."""
     with hold_memory(paths, memory_id) as memory:
         text = _edited_text(memory, edit, None if references is None else parse_references(references))
         if text == memory.text:
@@ -50,7 +48,7 @@ def edit_memory(
 
 
 def _edited_text(memory: HeldMemory, edit: CandidateEdit, references: tuple[str, ...] | None) -> str:
-    """The edited text. A part that was sent back as shown (with secrets removed) is left unchanged."""
+    """A part that was sent back as shown (with secrets removed) is left unchanged."""
     old = memory.record
     words = clean_edit(edit, memory.path)
     changes: dict[str, HeaderValue] = {}
@@ -78,9 +76,9 @@ def _edited_text(memory: HeldMemory, edit: CandidateEdit, references: tuple[str,
 
 
 def verify_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
-    """Confirm that a memory is still true: its references are compared with their current state from now on, those that
-    moved are updated, and its confidence becomes at least `ACCEPTED_CONFIDENCE`. Raises as `edit_memory`, and
-    MemoryError_ if a reference is not found or that state cannot be saved."""
+    """Confirm that a memory is still true: its references are compared with their present state from now on, and its
+    confidence becomes at least `ACCEPTED_CONFIDENCE`. Raises as `edit_memory`, and MemoryError_ if a reference is not
+    found or that state cannot be saved."""
     with hold_memory(paths, memory_id) as memory:
         unverified = replace(memory.record, verified="")
         verified = verifying.verify_record(paths.project, paths.home, unverified, current_second())
@@ -104,7 +102,6 @@ def verify_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
 
 
 def _require_found(memory: HeldMemory) -> None:
-    """Raises MemoryError_ if a reference of the memory is not found, and names the places it may mean."""
     problems = check_references(memory.paths.project.root, memory.record.references)
     messages = [problem.message for problem in problems if problem.state == "not-found"]
     if messages:
@@ -116,10 +113,8 @@ def _require_found(memory: HeldMemory) -> None:
 
 
 def give_feedback(paths: ReviewPaths, memory_id: str, said: Feedback) -> ReviewResult:
-    """Record a person's rating of a memory and change its confidence (`lifecycle.confidence_after_feedback`).
-
-    If it is rated useful, waiting proposals to archive it are withdrawn. Raises as `edit_memory`.
-    """
+    """Record a person's rating of a memory and change its confidence; proposals to archive a useful one are withdrawn.
+    Raises as `edit_memory`."""
     with hold_memory(paths, memory_id) as memory:
         old = memory.record
         new_confidence = lifecycle.confidence_after_feedback(old.confidence, said)

@@ -39,8 +39,8 @@ _AFTER_UNDO: dict[ActionKind, str] = {
 
 
 class StepView(msgspec.Struct, frozen=True):
-    """An action in the undo list. `state` is `changed` if it cannot be undone because one of its files has changed
-    since or git lists it as merged."""
+    """An action in the undo list. `state` is `changed` if one of its files has changed since or git lists it as
+    merged."""
 
     action: str
     label: str
@@ -49,11 +49,8 @@ class StepView(msgspec.Struct, frozen=True):
 
 
 def undo_last(paths: ReviewPaths, action: str | None = None) -> ReviewResult:
-    """Undo an action, given by its id or a unique prefix of it; by default the last one.
-
-    Raises StaleError, with the diff, if its files have changed since. Undo without an id then skips this action and
-    takes the one before, until the files are again as the action left them.
-    """
+    """Undo an action, given by its id or a unique prefix of it; by default the last one. Raises StaleError, with the
+    diff, if its files have changed since; undo without an id then skips it, until they are again as it left them."""
     with actions.locked_ledger(paths) as ledger:
         action = ledger.complete_action_id(action) if action else None
         if action and (members := ledger.list_bulk(action)):
@@ -75,7 +72,6 @@ def undo_last(paths: ReviewPaths, action: str | None = None) -> ReviewResult:
 
 
 def _describe_undone(action: Action) -> str:
-    """What is true now, and of which candidate or memory."""
     done, _, title = action.label.partition(": ")
     now = f"It is no longer {done[:1].lower()}{done[1:]}" if action.kind == "feedback" else _AFTER_UNDO.get(action.kind)
     return f"Undone. {now}: {title}" if title and now else f"Undone: {action.label}"
@@ -106,8 +102,8 @@ def _undo_one(paths: ReviewPaths, ledger: Ledger, target: Action) -> None:
 
 
 def _undo_bulk(paths: ReviewPaths, ledger: Ledger, bulk: str, members: Sequence[Action]) -> ReviewResult:
-    """Undo those actions of a bulk that are done, the newest first. One whose files have changed since does not stop
-    the others; the error of the first is raised if none could be undone."""
+    """An action whose files have changed since does not stop the others; the error of the first is raised if none could
+    be undone."""
     undone: list[Action] = []
     failed: list[StaleError] = []
     done = [one for one in members if one.stage == "done"]
@@ -131,25 +127,21 @@ def _undo_bulk(paths: ReviewPaths, ledger: Ledger, bulk: str, members: Sequence[
 
 
 def _bulk_of(action: Action) -> str:
-    """The id of the bulk that an action belongs to; "" if it was done alone."""
     return action.id.rpartition(".")[0]
 
 
 def _describe_bulk(members: Sequence[Action]) -> str:
-    """What the actions of a bulk did, such as "Rejected 12 candidates"."""
     verb = "Rejected" if all(one.kind == "reject" for one in members) else "Accepted"
     return f"{verb} {len(members)} candidate{'' if len(members) == 1 else 's'}"
 
 
 def _restored_candidates(undone: Sequence[Action]) -> tuple[str, ...]:
-    """The candidates that wait again."""
     return tuple(one.candidate for one in undone if one.candidate and one.state_before == "pending")
 
 
 def undo_auto_accept(paths: ReviewPaths, ledger: Ledger, turn: str, title: str = "") -> None:
-    """Undo the automatic accepts of claims that come from this turn (its id) and, if given, have this title, for a
-    caller that already holds the ledger. The candidates wait again. An accept whose files were changed since is not
-    undone. Raises MemoryError_."""
+    """Undo the automatic accepts of claims from this turn (its id), with this title if it is given, whose files were
+    not changed since, for a caller that already holds the ledger. Raises MemoryError_."""
     claims = {one.id for one in ledger.claims("accepted") if ledger.is_claim_of(one, turn, title)}
     for step in list(ledger.list_actions("done")) if claims else ():
         if step.kind == "settle" and step.candidate in claims and not _changed(paths, step):
@@ -169,8 +161,7 @@ def find_undoable(paths: ReviewPaths) -> Action | None:
 
 
 def list_steps(paths: ReviewPaths) -> list[StepView]:
-    """The latest `MAX_LISTED` actions, the newest first; a bulk is one. Raises MemoryError_ if the ledger cannot be
-    used."""
+    """The latest `MAX_LISTED` actions, the newest first; a bulk is one. Raises MemoryError_."""
     with paths.open_ledger_if_any() as ledger:
         actions_done = ledger.list_actions("done", "undone") if ledger is not None else ()
         steps = groupby(actions_done, lambda one: _bulk_of(one) or one.id)
@@ -178,7 +169,6 @@ def list_steps(paths: ReviewPaths) -> list[StepView]:
 
 
 def _make_step(paths: ReviewPaths, name: str, members: Sequence[Action]) -> StepView:
-    """A step with this id: one action, or the members of a bulk."""
     done = [one for one in members if one.stage == "done"]
     label = _describe_bulk(done or members) if _bulk_of(members[0]) else members[0].label
     if not done:
@@ -195,13 +185,12 @@ def _check_merged(paths: ReviewPaths, action: Action) -> None:
 
 
 def _last(paths: ReviewPaths, ledger: Ledger) -> Action | None:
-    """The last action that is not undone. A skipped action counts again once its files are as it left them."""
+    """A skipped action counts again once its files are as it left them."""
     passed = set(ledger.passed_over_ids())
     return next((one for one in ledger.list_actions("done") if one.id not in passed or not _changed(paths, one)), None)
 
 
 def _changed(paths: ReviewPaths, action: Action) -> bool:
-    """Whether a file of an action has changed since, cannot be read, or is listed as merged by git."""
     try:
         return find_merged_file(paths, action.changes) is not None or any(
             actions.read_current_text(change) != change.after for change in action.changes

@@ -44,12 +44,9 @@ def updated_text(
     *,
     overwrite_body: bool = False,
 ) -> str:
-    """A memory file's text after an update: with the words of `new` and the tags, references and evidence of both.
-
-    The old body is merged into the new one: its sentences, and the old title, stay unless the new record repeats them
-    (`memory/claims/merge_text.py`). With `overwrite_body`, the new body replaces the old one. `ended` are memories that
-    the update ends; the new text links to them. Raises MemoryError_.
-    """
+    """A memory file's text after an update: with the words of `new` and the tags, references and evidence of both. The
+    old body is merged into the new one unless `overwrite_body`. The text links to the memories `ended`. Raises
+    MemoryError_."""
     old = parse_record(before, path)
     written_by_lerim = store.written_by_lerim(old.id, hash_text(before))
     changes: dict[str, HeaderValue] = {
@@ -75,8 +72,7 @@ def linked_text(before: str, path: Path, ended: Iterable[MemoryRecord]) -> str:
 
 
 def ended_text(before: str, path: Path, old: MemoryRecord, heir_id: str, heir: MemoryRecord) -> str:
-    """The text of an ended memory's file, with the link to the memory `heir`, whose id will be `heir_id`. Raises
-    MemoryError_."""
+    """The text of an ended memory's file, with the link to its heir. Raises MemoryError_."""
     return record.update_record_text(
         before, {"resolved_by" if is_answered(old, heir) else "superseded_by": heir_id}, where=str(path)
     )
@@ -111,8 +107,7 @@ def _ended_links(old: MemoryRecord, ended: Iterable[MemoryRecord]) -> dict[str, 
 
 
 def _merged_evidence(new: tuple[Evidence, ...], old: MemoryRecord, quotes: Quotes) -> tuple[Evidence, ...]:
-    """The merged evidence as it is written to the file. Duplicates are recognised by their quotes, also by those kept
-    in the private folder."""
+    """Duplicates are recognised by their quotes, also by those kept in the private folder."""
     old_evidence = quotes.join_quotes(old)[0].evidence[: len(old.evidence)]
     file_evidence = dict(zip(old_evidence, old.evidence, strict=True))
     if quotes.read_choice() == "local":

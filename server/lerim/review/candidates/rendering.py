@@ -36,8 +36,7 @@ def candidate_text(
     reason: str = "",
     maker: Maker | None = None,
 ) -> str:
-    """The text of the candidate file for a session's candidate. `memory` is the result of `new_record`. `maker` is
-    "person" if a person asked for the candidate; by default, it follows from the signal."""
+    """The text of the candidate file for a session's candidate. By default, `maker` follows from the signal."""
     maker = maker or ("model" if candidate.signal == "model" else "rules")
     return render_record(
         memory,
@@ -85,11 +84,7 @@ def action_fields(
 
 def add_repeat(waiting: Proposal, again: Candidate) -> str:
     """The text of the candidate file after its claim was found again: with the new quotes, three at most, and a higher
-    confidence for each new quote of the user.
-
-    A quote that contains a known quote of the same turn, or is contained in one, is not new. If either candidate is
-    flagged, nothing is added. Raises MemoryError_.
-    """
+    confidence for each new quote of the user. If either candidate is flagged, nothing is added. Raises MemoryError_."""
     if again.flags or waiting.flags:
         return waiting.text
     old_evidence = waiting.record.evidence

@@ -83,8 +83,8 @@ class LedgerClaim:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """The text of one file before and after an action; None if the file does not exist. `home` tells which folder
-    `path` is in. `path` and `anchor` are absolute; nothing between them may be a symbolic link."""
+    """The text of one file before and after an action; None if it does not exist. `home` tells which folder `path` is
+    in. Nothing between `path` and `anchor` may be a symbolic link."""
 
     home: Literal["memory", "review", "private", "global"]
     anchor: str
@@ -228,8 +228,7 @@ class Ledger:
         self._sql.execute("INSERT OR IGNORE INTO ours VALUES (?)", (hash_text(text),))
 
     def record_rewrite(self, candidate: str, path: str, before: str, after: str) -> None:
-        """Record that Lerim changed a candidate's file, so that it does not count as edited by a person and earlier
-        edits of it can still be undone."""
+        """Record that Lerim changed a candidate's file, so that it does not count as a person's edit."""
         self._sql.execute(
             "UPDATE claims SET written=? WHERE id=? AND written=?", (hash_text(after), candidate, hash_text(before))
         )
@@ -281,8 +280,7 @@ class Ledger:
         return next(self._actions("WHERE id=?", action_id), None)
 
     def complete_action_id(self, beginning: str) -> str:
-        """The id of the only action, or the only bulk, whose id has this prefix; the prefix itself if none or several
-        have it."""
+        """The id of the only action or bulk whose id has this prefix, else the prefix itself."""
         bulk = "instr(id, '.')>length(:given)"
         query = (
             f"SELECT DISTINCT iif({bulk}, substr(id, 1, instr(id, '.') - 1), id) FROM actions "
@@ -317,8 +315,8 @@ class Ledger:
         )
 
     def acceptances(self) -> dict[str, tuple[datetime, str]]:
-        """When each memory was last accepted or added here, and its claim's source ("" if a person wrote it), by its
-        id. Suggestions do not count."""
+        """When each memory was last accepted or added here, and its claim's source ("": a person wrote it), by its
+        id."""
         found = self._sql.execute(
             "SELECT a.memory, max(time), coalesce(source, '') FROM actions AS a LEFT JOIN claims ON claims.id=candidate"
             " WHERE stage='done' AND kind IN ('accept', 'settle', 'add') AND coalesce(source, '') NOT LIKE"
@@ -363,8 +361,6 @@ class Ledger:
             yield Action(*(*columns, changes))
 
     def _at_current_folder(self, change: FileChange) -> FileChange:
-        """The change with the current paths of its files: a path in `.lerim` of a former project folder is replaced by
-        the one in the present folder."""
         path = Path(change.path)
         for before, now in self._moves:
             if path.is_relative_to(Path(before, ".lerim")) and not path.is_relative_to(Path(now, ".lerim")):
@@ -378,8 +374,8 @@ class Ledger:
 
 @contextmanager
 def open_ledger(private: Path, moves: Sequence[tuple[str, str]] = ()) -> Iterator[Ledger]:
-    """Open the ledger in this private folder, creating it if necessary. `moves` are pairs of a folder the project was
-    in and the folder it is in now. Raises MemoryError_."""
+    """Open or create the ledger in this private folder. `moves` are former and present folders of the project. Raises
+    MemoryError_."""
     path = private / "review.sqlite3"
     with sqlite.convert_errors(path, _SCHEMA), closing(sqlite.open_database(path, _SCHEMA)) as connection:
         connection.isolation_level = "DEFERRED"  # what is written begins a transaction

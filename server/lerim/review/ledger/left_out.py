@@ -1,8 +1,4 @@
-"""The claims that were not proposed, and why. A person can look at them and have them proposed anyway.
-
-The rows are part of the review ledger, in the private folder. They contain no secrets: candidates are redacted when
-they are made.
-"""
+"""The claims that were not proposed, and why, in the review ledger. A person can have them proposed anyway."""
 
 from __future__ import annotations
 
@@ -78,7 +74,7 @@ class LeftOutTable:
         self._sql = connection
 
     def save(self, items: Iterable[DroppedSignal], now: datetime) -> None:
-        """Save these items, replacing earlier rows of the same claim, and delete rows beyond `KEPT_FOR` and
+        """Save these items in place of earlier rows of their claims, and delete rows beyond `KEPT_FOR` and
         `MAX_LEFT_OUT`."""
         for item in items:
             body = None if item.candidate is None else msgspec.json.encode(item.candidate)
@@ -100,8 +96,7 @@ class LeftOutTable:
         )
 
     def list_open(self, session: str = "", most: int = MAX_LEFT_OUT) -> list[LeftOut]:
-        """The claims that are not proposed, the latest turn first; optionally only those of sessions whose id has the
-        prefix `session`."""
+        """The claims that are not proposed, the latest turn first; of sessions whose id has the prefix `session`."""
         query = f"SELECT {_COLUMNS} {OPEN} {_OF_SESSION} ORDER BY l.said DESC, l.score DESC, l.id LIMIT :most"
         return [_row(row) for row in self._sql.execute(query, {"session": session, "most": most})]
 
@@ -144,7 +139,6 @@ def _row(row: tuple[str, str, str, str, str, str, float, float | None, bytes | N
 
 
 def _candidate(body: bytes | None) -> Candidate | None:
-    """The stored candidate; None if there is none, or another version of Lerim stored it in another form."""
     try:
         return decode_candidate(body) if body else None
     except msgspec.MsgspecError:

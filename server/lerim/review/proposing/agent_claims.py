@@ -28,12 +28,8 @@ MAX_CLAIMS_PER_HOUR = 10
 def propose_from_agent(
     paths: ReviewPaths, memory: MemoryRecord, now: datetime
 ) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
-    """Make a waiting candidate of what an agent hands in, unless its claim was rejected, already waits, or a memory
-    says the same. `memory.source` is AGENT_PREFIX and the agent's name.
-
-    Raises BusyError after MAX_CLAIMS_PER_HOUR claims in the last hour, or if another process holds the review;
-    MemoryError_ if the review folder cannot be written.
-    """
+    """Make a waiting candidate of what an agent hands in, unless it is known. Raises BusyError after
+    MAX_CLAIMS_PER_HOUR claims in the last hour, or if another process holds the review; MemoryError_."""
     with actions.locked_ledger(paths) as ledger:
         fingerprint = ledger.fingerprint(memory.title, memory.body)
         with open_memory_search(paths, None) as search:
@@ -60,8 +56,8 @@ def propose_claim(
     reason: str = "",
     changed: StoredMemory | None = None,
 ) -> CandidateProposed:
-    """Make a waiting candidate of a claim that comes from no session; accepting it changes the memory `changed`, if
-    given. Raises MemoryError_."""
+    """Make a waiting candidate of a claim that comes from no session; accepting it changes `changed`, if given. Raises
+    MemoryError_."""
     name = free_candidate_id(paths, paths.store(), join_lines(memory.title), now.date(), ledger.states())
     action: ProposedAction = "add" if changed is None else "update"
     targets = () if changed is None else (Target(changed.record.id, changed.text_hash),)
@@ -81,7 +77,7 @@ def find_known_claim(
     by_title: bool = False,
 ) -> ClaimBlocked | AlreadyKnown | None:
     """Returns why a claim is not proposed: it was rejected (which is counted, with `count`), it already waits, or a
-    memory says the same. None if it is new. `by_title`: a memory of any kind with the same title says the same."""
+    memory says the same, with `by_title` also in its title alone."""
     for one in ledger.claims_like(memory.source, fingerprint):
         if one.fingerprint.text != fingerprint.text:
             continue

@@ -1,8 +1,4 @@
-"""Finds memories that a rule archived and that are stated again, so that they can be restored.
-
-A rule archives a memory that nobody used, that exceeds the limit, or whose theme is over. Memories that a person
-archived by hand or rated wrong or outdated stay archived.
-"""
+"""Finds memories that a rule archived, and no person, and that are stated again, so that they can be restored."""
 
 from __future__ import annotations
 
@@ -21,8 +17,7 @@ _ARCHIVE_PREFIX = f"{SUGGESTION_PREFIX}archive:"
 def find_archived_by_rule(
     paths: ReviewPaths, ledger: Ledger, store: Store, claims: Sequence[LedgerClaim], said_at: datetime
 ) -> StoredMemory | None:
-    """Return the memory that a rule archived and that is now repeated by a claim stated at `said_at`, or None. `claims`
-    are the known claims with the same text."""
+    """Return the memory that a rule archived and that is now repeated by a claim stated at `said_at`, or None."""
     for claim in claims:
         try:
             stored = store.load_by_id(claim.memory)
@@ -40,7 +35,6 @@ def find_archived_by_rule(
 
 
 def _was_archived_by_rule(ledger: Ledger, stored: StoredMemory) -> bool:
-    """Whether a memory was archived by a suggestion of maintain, and not by a person of their own accord."""
     for action in ledger.list_actions("done"):
         if any(one.path == str(stored.path) and one.before is None for one in action.changes):
             claim = ledger.find_claim(action.candidate)

@@ -46,11 +46,8 @@ _RESTORED_REASON = "This memory was archived as unused and was said again, so it
 def propose_candidate(
     paths: ReviewPaths, candidate: Candidate, memories: MemorySearch | None = None
 ) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
-    """Propose a candidate, unless its claim was rejected, already waits, or a memory says the same.
-
-    `memories`: an open search of the project, for callers with many candidates; by default, a temporary one is used.
-    Raises MemoryError_ if the review folder cannot be written, BusyError.
-    """
+    """Propose a candidate, unless its claim was rejected, already waits, or a memory says the same. `memories`: an open
+    search of the project. Raises MemoryError_, BusyError."""
     with actions.locked_ledger(paths) as ledger, open_memory_search(paths, memories) as near:
         propose_orphans(paths, ledger, near)
         return propose_in_ledger(paths, ledger, candidate, near)
@@ -135,12 +132,8 @@ def _find_earlier_outcome(
     candidate: Candidate,
     fingerprint: Fingerprint,
 ) -> ClaimBlocked | AlreadyKnown | None:
-    """The result for a claim that was seen before, with the same text or in the same turn with mostly the same words;
-    None for a new claim.
-
-    A claim accepted from the same turn is not proposed again even if its memory is missing: a person may have deleted
-    the file.
-    """
+    """The result for a claim that was seen before; None for a new one. A claim accepted from the same turn is not
+    proposed again even if its memory is missing: a person may have deleted the file."""
     for known in claims:
         same_turn = known.source == candidate.source and is_reread(known.fingerprint, fingerprint)
         equal = known.fingerprint.text == fingerprint.text
@@ -162,8 +155,8 @@ def _find_earlier_outcome(
 
 
 def _was_said_before(ledger: Ledger, candidate: Candidate, fingerprint: Fingerprint, stored: StoredMemory) -> bool:
-    """Whether a memory makes the candidate unnecessary: it comes from the same turn and claim, or it is no longer
-    active, has the same text and is from a later time. The memory may be from another installation."""
+    """Whether a memory, maybe from another installation, makes the candidate unnecessary: it comes from the same turn
+    and claim, or it is no longer active, has the same text and is from a later time."""
     memory = stored.record
     if memory.primitive != candidate.primitive or memory.source == "manual":
         return stored.status != "active" and says_the_same(candidate, memory)
@@ -188,9 +181,7 @@ def _is_of_another_branch(paths: ReviewPaths, ledger: Ledger, known: LedgerClaim
 def _accepted_here(
     paths: ReviewPaths, ledger: Ledger, store: Store, claims: Iterable[LedgerClaim], fingerprint: Fingerprint
 ) -> list[LedgerClaim]:
-    """The accepted claims with this text whose memory is in this worktree, active or archived, or was deleted by a
-    person in the review. Memories that exist only on another branch, or here in a state from before the claim, do not
-    count."""
+    """Memories that exist only on another branch, or here in a state from before the claim, do not count."""
     here = (store.all_ids() | ledger.ids_acted_on("delete", "done")) - {""}
     equal = [one for one in claims if one.state in ("accepted", "known") and one.fingerprint.text == fingerprint.text]
     elsewhere = {one.memory for one in equal if _is_of_another_branch(paths, ledger, one)}
@@ -213,8 +204,7 @@ def _was_superseded(ledger: Ledger, store: Store, known: LedgerClaim, time: date
 
 
 def _add_evidence_to_waiting(paths: ReviewPaths, ledger: Ledger, known: LedgerClaim, candidate: Candidate) -> bool:
-    """Add the quotes of a candidate that says the same to a waiting one. Return False if nothing was added: it has the
-    quotes already, a person changed its file, or an action on it is unfinished."""
+    """Return False if nothing was added: it has the quotes, a person changed its file, or an action is unfinished."""
     path = paths.candidate_path(known.id)
     if any(action.candidate == known.id for action in ledger.unfinished_actions()):
         return False
@@ -243,8 +233,7 @@ def _add_evidence_to_memory(
     fingerprint: Fingerprint,
     stored: StoredMemory,
 ) -> AlreadyKnown:
-    """Add the candidate's evidence to a memory with the same text. It is stored in the private folder; the memory's
-    file stays unchanged."""
+    """The evidence is stored in the private folder; the memory's file stays unchanged."""
     memory = stored.record
     text = store.quotes.text_with_evidence(memory, candidate.evidence)
     if text is not None:
@@ -267,8 +256,7 @@ def _write_candidate(
     near: tuple[NearMemory, ...],
     restored: StoredMemory | None = None,
 ) -> Proposal:
-    """Register the candidate in the ledger, then write its file. `restored` is the archived memory that accepting the
-    candidate would restore."""
+    """Register the candidate in the ledger, then write its file. Accepting it restores `restored`."""
     again = {known.id for known in claims if known.state == "pending" and known.fingerprint.text == fingerprint.text}
     taken = ledger.states().keys() - again
     candidate_id = free_candidate_id(paths, store, candidate.title, candidate.time.date(), taken)
