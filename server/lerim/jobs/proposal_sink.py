@@ -70,8 +70,8 @@ class ProposalSink:
         """Add the quotes of `withdrawn` to `merged`, both of this sync, unless a person edited it."""
         reason = f"joined with: {merged.title}"
         for view in [one for one in self.candidates if (one.turn, one.title) == (withdrawn.turn, withdrawn.title)]:
-            for withdrawn_id in queue.withdraw_candidates(self.place, withdrawn.turn, reason, only=view.id):
-                self._record_withdrawal(withdrawn_id, reason)
+            if queue.withdraw_candidate(self.place, view.id, reason):
+                self._record_withdrawal(view.id, reason)
                 queue.propose_candidate(self.place, merged, self.memories)  # adds the quotes to the waiting one
 
     def leave_out_ranked(self, transcript: Transcript, turns: Collection[str]) -> None:

@@ -45,7 +45,7 @@ from lerim.review.ledger import load_adjustment as load_adjustment
 from lerim.review.proposing import Suggestion as Suggestion
 from lerim.review.proposing import keep_left_out as keep_left_out
 from lerim.review.proposing import list_left_out as list_left_out
-from lerim.review.proposing import open_memory_search, propose_orphans
+from lerim.review.proposing import open_memory_search
 from lerim.review.proposing import preview_suggestion as preview_suggestion
 from lerim.review.proposing import propose_anyway as propose_anyway
 from lerim.review.proposing import propose_candidate as propose_candidate
@@ -178,17 +178,16 @@ def load_pending(paths: ReviewPaths, candidate_id: str) -> Proposal:
     return load_candidate(paths, candidate_id, paths.store())
 
 
-def withdraw_candidates(paths: ReviewPaths, turn: str, reason: str, *, title: str = "", only: str = "") -> list[str]:
+def withdraw_candidates(paths: ReviewPaths, turn: str, reason: str, *, title: str = "") -> list[str]:
     """Withdraw the waiting candidates from this turn (its id) that no person edited or asked for, and return their ids;
     automatic accepts are undone first, unless their memory was changed since. With `title`, other claims of the turn
-    stay; `only` limits this to a candidate and undoes nothing. Raises MemoryError_, BusyError."""
+    stay. Raises MemoryError_, BusyError."""
     if not paths.has_ledger():
         return []
     with actions.locked_ledger(paths) as ledger:
-        if not only:
-            undo_auto_accept(paths, ledger, turn, title)
+        undo_auto_accept(paths, ledger, turn, title)
         wanted = (one for one in ledger.claims("pending") if ledger.is_claim_of(one, turn, title))
-        return _withdraw(paths, ledger, (one for one in wanted if only in ("", one.id)), reason)
+        return _withdraw(paths, ledger, wanted, reason)
 
 
 def withdraw_candidate(paths: ReviewPaths, candidate_id: str, reason: str) -> bool:
@@ -206,8 +205,6 @@ def _withdraw(paths: ReviewPaths, ledger: Ledger, claims: Iterable[LedgerClaim],
     for claim, proposal in _withdrawable(paths, ledger, claims):
         withdraw_in_ledger(paths, ledger, proposal, reason)
         withdrawn.append(claim.id)
-    if withdrawn:
-        propose_orphans(paths, ledger)
     return withdrawn
 
 
@@ -251,8 +248,6 @@ def leave_out_ranked(paths: ReviewPaths, source: str, turns: Collection[str]) ->
             ledger.left_out.mark_proposed(candidate, claim.id)
             withdraw_in_ledger(paths, ledger, proposal, DROP_REASON_TEXTS["model-read"])
             withdrawn.append((claim.id, dropped))
-        if withdrawn:
-            propose_orphans(paths, ledger)
         # Otherwise, what the model finds in the same turns would count as withdrawn before. This also deletes the
         # claims that a killed process left.
         ledger.forget_left_out("model-read")

@@ -10,7 +10,7 @@ from lerim.memory import Store
 from lerim.review import actions
 from lerim.review.candidates import CandidateEdit, Proposal, apply_edit, load_candidate, parse_candidate
 from lerim.review.ledger import FileChange, Ledger, LedgerClaim
-from lerim.review.proposing import SUGGESTION_PREFIX, propose_orphans
+from lerim.review.proposing import SUGGESTION_PREFIX
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
 
@@ -67,7 +67,6 @@ def reject_candidate(
             judged=None if bulk else "rejected",
             bulk=bulk.id if bulk else "",
         )
-        propose_orphans(paths, ledger)
         return ReviewResult(True, "rejected", label, done.id)
 
 

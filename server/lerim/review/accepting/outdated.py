@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lerim.errors import StaleError
-from lerim.memory import Uses, find_unwanted_reason, is_feedback_reason
+from lerim.memory import Uses, is_feedback_reason
 from lerim.review import actions
 from lerim.review.candidates import Proposal, Target, action_fields, load_each_candidate
 from lerim.review.ledger import FileChange, Ledger
@@ -39,9 +39,9 @@ def check_rating_stands(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) 
     if proposal.action != "archive" or not is_feedback_reason(proposal.reason):
         return
     uses = Uses(paths.private)
-    said, kept = uses.last_feedback(), uses.last_kept()
-    counts = any(one.id in said and find_unwanted_reason(*said[one.id], kept.get(one.id)) for one in proposal.targets)
-    if counts or uses.problems:  # if ratings cannot be read, the proposal stands
+    unwanted = uses.find_unwanted()
+    # if ratings cannot be read, the proposal stands
+    if any(one.id in unwanted for one in proposal.targets) or uses.problems:
         return
     withdraw_in_ledger(paths, ledger, proposal, UNRATED_NOTE)
     raise StaleError(

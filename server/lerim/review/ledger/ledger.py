@@ -198,20 +198,6 @@ class Ledger:
         """Record that a turn at this time states the claim, too."""
         self._sql.execute("UPDATE claims SET said=max(said, ?) WHERE id=?", (_micros(said), claim_id))
 
-    def orphaned_claims(self) -> list[str]:
-        """The ids of the outdated claims whose replacement was rejected or withdrawn, the earliest first."""
-        return [
-            row[0]
-            for row in self._sql.execute(
-                "SELECT one.id FROM claims AS one JOIN claims AS heir ON heir.id=one.memory"
-                " WHERE one.state='outdated' AND heir.state IN ('rejected', 'withdrawn') ORDER BY one.said"
-            )
-        ]
-
-    def delete_claim(self, claim_id: str) -> None:
-        """Delete a claim, so that it can be proposed again."""
-        self._sql.execute("DELETE FROM claims WHERE id=?", (claim_id,))
-
     def forget_left_out(self, reason: str) -> None:
         """Delete the claims that were withdrawn and left out for this reason, so that they can be proposed again."""
         self._sql.execute(

@@ -3,7 +3,6 @@ from .agent_claims import propose_from_agent as propose_from_agent
 from .claims import latest_turn_times as latest_turn_times
 from .claims import open_memory_search as open_memory_search
 from .claims import propose_candidate as propose_candidate
-from .claims import propose_orphans as propose_orphans
 from .file_claims import FILE_PREFIX as FILE_PREFIX
 from .file_claims import FileClaim as FileClaim
 from .file_claims import FileClaimResult as FileClaimResult

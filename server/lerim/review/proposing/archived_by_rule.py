@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from lerim.errors import BoundaryError, MemoryError_
-from lerim.memory import Store, StoredMemory, Uses, find_unwanted_reason
+from lerim.memory import Store, StoredMemory, Uses
 from lerim.review.ledger import Ledger, LedgerClaim
 from lerim.review.proposing.suggestions import SUGGESTION_PREFIX
 from lerim.review.review_paths import ReviewPaths
@@ -28,7 +28,7 @@ def find_archived_by_rule(
             said_later
             and stored.status == "archived"
             and _was_archived_by_rule(ledger, stored)
-            and not _is_unwanted(paths, claim.memory)
+            and claim.memory not in Uses(paths.private).find_unwanted()
         ):
             return stored
     return None
@@ -40,9 +40,3 @@ def _was_archived_by_rule(ledger: Ledger, stored: StoredMemory) -> bool:
             claim = ledger.find_claim(action.candidate)
             return claim is not None and claim.source.startswith(_ARCHIVE_PREFIX)
     return False
-
-
-def _is_unwanted(paths: ReviewPaths, memory_id: str) -> bool:
-    uses = Uses(paths.private)
-    feedback = uses.last_feedback().get(memory_id)
-    return feedback is not None and find_unwanted_reason(*feedback, uses.last_kept().get(memory_id)) is not None

@@ -49,14 +49,12 @@ def propose_candidate(
     """Propose a candidate, unless its claim was rejected, already waits, or a memory says the same. `memories`: an open
     search of the project. Raises MemoryError_, BusyError."""
     with actions.locked_ledger(paths) as ledger, open_memory_search(paths, memories) as near:
-        propose_orphans(paths, ledger, near)
-        return propose_in_ledger(paths, ledger, candidate, near)
+        return _propose_in_ledger(paths, ledger, candidate, near)
 
 
-def propose_in_ledger(
+def _propose_in_ledger(
     paths: ReviewPaths, ledger: Ledger, candidate: Candidate, memories: MemorySearch
 ) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
-    """`propose_candidate` for a caller that already holds the ledger."""
     fingerprint = ledger.fingerprint(candidate.title, candidate.body)
     claims = ledger.claims_like(candidate.source, fingerprint)
     earlier = _find_earlier_outcome(paths, ledger, claims, candidate, fingerprint)
@@ -89,20 +87,6 @@ def propose_in_ledger(
     return CandidateProposed(
         _write_candidate(paths, ledger, claims, store, candidate, fingerprint, shown_neighbours, restored)
     )
-
-
-def propose_orphans(paths: ReviewPaths, ledger: Ledger, memories: MemorySearch | None = None) -> None:
-    """Propose again the claims that an earlier version of Lerim marked as outdated, if the claim that replaced them was
-    rejected or withdrawn since."""
-    waiting = ledger.orphaned_claims()
-    if not waiting:
-        return
-    with open_memory_search(paths, memories) as near:
-        for name in waiting:
-            candidate = ledger.load_proposed(name)
-            if candidate is not None:
-                ledger.delete_claim(name)
-                propose_in_ledger(paths, ledger, candidate, near)
 
 
 @contextmanager
@@ -141,10 +125,8 @@ def _find_earlier_outcome(
             continue
         if known.state == "rejected":
             return ClaimBlocked(known.id, ledger.record_blocked(known.id))
-        if known.state == "withdrawn" and (same_turn or candidate.time <= known.last_said):
+        if known.state in ("withdrawn", "outdated") and (same_turn or candidate.time <= known.last_said):
             return AlreadyKnown(known.id, f"It was withdrawn: {known.note}")
-        if known.state == "outdated" and (same_turn or candidate.time <= known.last_said):
-            return AlreadyKnown(known.memory, known.note)
         if known.state == "pending" and not files.is_absent(paths.candidate_path(known.id)):
             gained = _add_evidence_to_waiting(paths, ledger, known, candidate)
             ledger.update_said_time(known.id, candidate.time)
