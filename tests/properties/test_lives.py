@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from killer import in_child
 from lerim.errors import LerimError
-from lerim.memory.links import find_linked_memories, plan_link_repairs
+from lerim.memory.links import plan_link_repairs
 from lerim.review import acts
 from lerim.review.ledger.ledger import open_ledger
 from lives import CLAIMS, HANDS, MARK, OURS, Step, World, quoted
@@ -153,7 +153,7 @@ class Lives(RuleBasedStateMachine):
     @precondition(lambda self: not self.loose)
     @invariant()
     def our_own_steps_leave_links_that_agree(self) -> None:
-        assert plan_link_repairs(find_linked_memories(self.world.place.store())) == []
+        assert plan_link_repairs(self.world.place.store().load_all(archived=True)[0]) == []
 
     @invariant()
     def every_step_came_to_its_end(self) -> None:

@@ -8,12 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from lerim import files
-from lerim.errors import BoundaryError, MemoryError_, NotFoundError
 from lerim.memory.header_lines import HeaderValue
 from lerim.memory.lifecycle import ended_status
-from lerim.memory.record import MAX_FILE_BYTES, MemoryRecord
-from lerim.memory.store import Store, StoredMemory
+from lerim.memory.record import MemoryRecord
+from lerim.memory.store import StoredMemory
 
 LinkKey = Literal["supersedes", "resolves"]
 EndKind = Literal["superseded", "resolved"]
@@ -22,7 +20,6 @@ _KEYS: dict[EndKind, tuple[LinkKey, str]] = {
     "resolved": ("resolves", "resolved_by"),
 }
 """The key by which a memory says it ends another, and that of the back link."""
-_LINK_KEYS = [key for keys in _KEYS.values() for key in keys]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,25 +69,6 @@ def plan_link_repairs(stored: Sequence[StoredMemory]) -> list[LinkRepair]:
     by_id = {one.record.id: one for one in stored}
     wrong = _find_repairs(_unique_by_id([_links_of(one) for one in stored]))
     return [LinkRepair(by_id[name], changes, archive) for name, (changes, archive) in wrong.items()]
-
-
-def find_linked_memories(store: Store) -> list[StoredMemory]:
-    """Returns every memory that has a link, and the memories it links to. Unreadable files are skipped."""
-    found: dict[str, StoredMemory] = {}
-    for item in store.find_files(archived=True)[0]:
-        try:
-            text = files.read_text(item.path, MAX_FILE_BYTES, store.anchor)
-            if any(word in text for word in _LINK_KEYS):
-                found[item.name] = store.load_file(item)[0]
-        except (MemoryError_, BoundaryError):
-            continue
-    for memory_id in {linked for one in found.values() for linked in linked_ids(one.record)}:
-        for path in store.paths_of(memory_id):
-            try:
-                found.setdefault(store.relative_name(path), store.load(path)[0])
-            except (MemoryError_, BoundaryError, NotFoundError):
-                continue
-    return list(found.values())
 
 
 def find_enders(stored: Iterable[StoredMemory], memory_id: str) -> list[StoredMemory]:

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.memory.links import find_linked_memories, find_memories_to_repair, plan_link_repairs, with_current_status
+from lerim.memory.links import find_memories_to_repair, plan_link_repairs, with_current_status
 from lerim.memory.record import MemoryRecord, parse_record, render_record, update_record_text
 from lerim.memory.search.index_location import IndexLocation
 from lerim.memory.search.indexed_folder import IndexedFolder
@@ -34,7 +34,7 @@ def write(store: Store, records: Iterable[MemoryRecord], archived: Iterable[str]
 
 def settle(store: Store) -> int:
     """Repairs the files as the review does; how many needed it."""
-    found = plan_link_repairs(find_linked_memories(store))
+    found = plan_link_repairs(store.load_all(archived=True)[0])
     for repair in found:
         path = repair.stored.path
         text = update_record_text(path.read_text(encoding="utf-8"), repair.changes)
@@ -57,7 +57,7 @@ def test_a_back_link_to_what_is_not_there_or_cannot_be_read_stays(tmp_path: Path
     store = stored(tmp_path)
     write(store, [record(NAMES[0], superseded_by=NAMES[1]), record(NAMES[2], superseded_by=NAMES[3])])
     store.path_for(record(NAMES[3])).write_text("<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n", encoding="utf-8")
-    assert plan_link_repairs(find_linked_memories(store)) == []
+    assert plan_link_repairs(store.load_all(archived=True)[0]) == []
 
 
 def test_memories_that_end_each_other_in_a_circle_stay_active_where_they_are(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_an_id_in_two_folders_is_left_alone(tmp_path: Path) -> None:
     store = stored(tmp_path)
     write(store, [record(NAMES[0]), record(NAMES[1], 1, supersedes=(NAMES[0],))])
     write(store, [record(NAMES[0])], archived=[NAMES[0]])
-    assert plan_link_repairs(find_linked_memories(store)) == []
+    assert plan_link_repairs(store.load_all(archived=True)[0]) == []
 
 
 LINKED = st.builds(
@@ -164,5 +164,5 @@ def test_an_index_that_followed_the_files_says_of_the_links_what_the_files_say(
                     known = shelf.load_links()
                     assert known is not None
                     assert find_memories_to_repair(known) == {
-                        repair.stored.record.id for repair in plan_link_repairs(find_linked_memories(store))
+                        repair.stored.record.id for repair in plan_link_repairs(store.load_all(archived=True)[0])
                     }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lerim.errors import MemoryError_
-from lerim.memory import HeaderValue, Store, StoredMemory, links, record
+from lerim.memory import HeaderValue, Store, StoredMemory, links, memory_search, record
 from lerim.redaction import redact_secrets
 from lerim.review.accepting import file_change
 from lerim.review.acts.held_memory import HeldMemory, hold_memory, retry_if_stale
@@ -36,7 +36,8 @@ def restore_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
 
     def bring_back(memory: HeldMemory) -> ReviewResult:
         old = memory.record
-        enders = links.find_enders(links.find_linked_memories(memory.store), memory_id)
+        memories, _ = memory_search.load_all(paths.project, paths.home, memory.store)
+        enders = links.find_enders(memories, memory_id)
         if not memory.can_become("active") and not enders:
             return ReviewResult(True, "already", "It is active.", path=str(memory.path))
         to = memory.store.path_for(old)

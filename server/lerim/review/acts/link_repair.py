@@ -27,13 +27,13 @@ def repair_links(paths: ReviewPaths, now: datetime | None = None) -> RepairResul
     known = memory_search.load_links(paths.project, paths.home)
     if known is not None and not links.find_memories_to_repair(known):
         return RepairResult()
-    if known is None and not links.plan_link_repairs(links.find_linked_memories(paths.store())):
+    store = paths.store()
+    if known is None and not links.plan_link_repairs(memory_search.load_all(paths.project, paths.home, store)[0]):
         return RepairResult()
     with actions.locked_ledger(paths) as ledger:
-        store = paths.store()
         changes: list[FileChange] = []
         problems: list[Problem] = []
-        for one in links.plan_link_repairs(links.find_linked_memories(store)):
+        for one in links.plan_link_repairs(memory_search.load_all(paths.project, paths.home, store)[0]):
             try:
                 memory = HeldMemory(
                     paths, ledger, store, one.stored.path, store.read_text(one.stored.path), one.stored.record
