@@ -20,7 +20,6 @@ from lerim.jobs.extracting import (
     ExtractedSession,
     ExtractionRequest,
     ReadingScope,
-    SessionToExtract,
     extract_session,
     process_pool,
 )
@@ -51,7 +50,7 @@ def requests(desk: Desk) -> list[ExtractionRequest]:
     write_sessions(desk)
     found: list[Transcript] = discover_stores({"claude": [desk.projects.parent]}).transcripts
     scope = ReadingScope(desk.place.project, FolderOwners([desk.place.project]), time.time())
-    return [ExtractionRequest(SessionToExtract(one), scope) for one in sorted(found, key=lambda one: one.place)]
+    return [ExtractionRequest(one, scope) for one in sorted(found, key=lambda one: one.place)]
 
 
 def the_process(pool: ProcessPool) -> subprocess.Popen[bytes]:
@@ -94,15 +93,15 @@ def test_processes_find_the_same_in_the_same_order(
 
 def test_a_session_that_ends_its_process_fails_alone(desk: Desk, pool: ProcessPool) -> None:
     first, poisoned, last = requests(desk)[:3]
-    assert pool.submit(first).result(60) == extract_session(*first)
+    assert pool.submit(first).result(60) == extract_session(first)
     process = the_process(pool)
     process.send_signal(signal.SIGSTOP)
     waiting = pool.submit(poisoned)
     process.kill()
     with pytest.raises(ReaderError, match="ended before it had finished") as error:
         waiting.result(60)
-    assert error.value.where == poisoned.session.transcript.place
-    assert pool.submit(last).result(60) == extract_session(*last)
+    assert error.value.where == poisoned.transcript.place
+    assert pool.submit(last).result(60) == extract_session(last)
     assert the_process(pool).pid != process.pid
 
 

@@ -11,10 +11,9 @@ from .backfill import BackfillProgress as BackfillProgress
 from .backfill import BackfillReport as BackfillReport
 from .backfill import backfill_project as backfill_project
 from .backfill import plan_backfill as plan_backfill
-from .extracting import EarlierProgress as EarlierProgress
+from .extracting import ExtractionRequest as ExtractionRequest
 from .extracting import ReadingScope as ReadingScope
 from .extracting import SessionReading as SessionReading
-from .extracting import SessionToExtract as SessionToExtract
 from .extracting import extract_session as extract_session
 from .extracting import make_material as make_material
 from .extracting import run_extraction_process as run_extraction_process

@@ -27,10 +27,12 @@ _PATH_RELATIONS = ("wrote", "read", "mentions")
 
 
 @dataclass(frozen=True, slots=True)
-class SessionToExtract:
-    """One session, how far it was read before, and how the person's decisions correct the ranking."""
+class ExtractionRequest:
+    """One session, which of its turns are extracted, how far it was read before, and what the person's decisions
+    change in the ranking."""
 
     transcript: Transcript
+    scope: ReadingScope
     earlier: EarlierProgress = FROM_START
     adjustment: PersonalAdjustment = extraction.NO_ADJUSTMENT
 
@@ -56,17 +58,15 @@ class ExtractedSession:
     due_in: float | None
 
 
-def extract_session(
-    session: SessionToExtract, scope: ReadingScope, cancelled: Callable[[], bool] = lambda: False
-) -> ExtractedSession:
+def extract_session(request: ExtractionRequest, cancelled: Callable[[], bool] = lambda: False) -> ExtractedSession:
     """Read, redact and rank the new turns of one session. The same transcript gives the same result on any machine,
     except that references to files are kept only if they exist in the project's folder.
 
     Raises StoppedError once `cancelled`, TranscriptError if the file cannot be read.
     """
-    transcript = session.transcript
-    reading = SessionReading(transcript, session.earlier, scope, cancelled)
-    rules = make_extraction(scope.project, transcript, session.adjustment, reading.state, scope.exists)
+    transcript, scope = request.transcript, request.scope
+    reading = SessionReading(transcript, scope, request.earlier, cancelled)
+    rules = make_extraction(scope.project, transcript, request.adjustment, reading.state, scope.exists)
     facts = FactCollector(scope.project, transcript)
     with collect_redactions() as secrets:
         for turn in reading:

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from lerim.errors import StoppedError
-from lerim.jobs.extracting.extract_session import ExtractedSession, extract_session
+from lerim.jobs.extracting.extract_session import ExtractedSession, ExtractionRequest, extract_session
 from lerim.jobs.extracting.process_pool import ProcessPool
-from lerim.jobs.extracting.worker_process import ExtractionRequest
 from lerim.sessions import QueueJob
 
 _POLL_SECONDS = 0.1
@@ -66,8 +65,7 @@ class OrderedExtraction:
         return pool.submit(self.make_request(job))
 
     def _extract(self, job: QueueJob) -> ExtractedSession:
-        request = self.make_request(job)
-        return extract_session(request.session, request.scope, self.cancelled)
+        return extract_session(self.make_request(job), self.cancelled)
 
     def _extract_one_of(self, waiting: deque[tuple[QueueJob, Extraction | Future[ExtractedSession | None]]]) -> bool:
         for at, (job, extraction) in enumerate(waiting):

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 
 from lerim.errors import LerimError, ReaderError
-from lerim.jobs.extracting.extract_session import ExtractedSession
-from lerim.jobs.extracting.worker_process import READY, ExtractionReply, ExtractionRequest
+from lerim.jobs.extracting.extract_session import ExtractedSession, ExtractionRequest
+from lerim.jobs.extracting.worker_process import READY, ExtractionReply
 from lerim.process import build_lerim_launch
 
 log = logging.getLogger("lerim.jobs")
@@ -97,7 +97,7 @@ class ProcessPool:
             if not child.is_ready or self._is_closed:
                 return None
             message = _HUNG if child.has_hung else _DIED
-            raise ReaderError(message, where=request.session.transcript.place, todo="It is tried again.") from None
+            raise ReaderError(message, where=request.transcript.place, todo="It is tried again.") from None
         self._idle.put(child)
         if isinstance(reply, LerimError):
             raise reply
@@ -127,7 +127,7 @@ def _exchange(child: _Child, request: ExtractionRequest) -> ExtractionReply:
     source, output = child.process.stdin, child.process.stdout
     assert source is not None
     assert output is not None
-    with _kill_after(child, MIN_HANG_SECONDS + request.session.transcript.size / HANG_BYTES_PER_SECOND):
+    with _kill_after(child, MIN_HANG_SECONDS + request.transcript.size / HANG_BYTES_PER_SECOND):
         if not child.is_ready:
             child.is_ready = pickle.load(output) == READY
         pickle.dump(request, source)

@@ -83,7 +83,11 @@ class SessionReading:
     """
 
     def __init__(
-        self, transcript: Transcript, earlier: EarlierProgress, scope: ReadingScope, cancelled: Callable[[], bool]
+        self,
+        transcript: Transcript,
+        scope: ReadingScope,
+        earlier: EarlierProgress = FROM_START,
+        cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
         self._transcript, self._scope, self._cancelled = transcript, scope, cancelled
         self._reading = scope.open_session(transcript, earlier.resume)

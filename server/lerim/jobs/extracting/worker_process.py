@@ -11,20 +11,11 @@ import pickle
 import signal
 import threading
 from queue import SimpleQueue
-from typing import BinaryIO, NamedTuple, TypeAlias
+from typing import BinaryIO, TypeAlias
 
 from lerim.errors import LerimError
-from lerim.jobs.extracting.extract_session import ExtractedSession, SessionToExtract, extract_session
-from lerim.jobs.extracting.session_reading import ReadingScope
+from lerim.jobs.extracting.extract_session import ExtractedSession, ExtractionRequest, extract_session
 from lerim.streams import claim_streams
-
-
-class ExtractionRequest(NamedTuple):
-    """One session to extract, and which of its turns."""
-
-    session: SessionToExtract
-    scope: ReadingScope
-
 
 READY = "ready"
 """The first reply, before any request: the process has started."""
@@ -54,7 +45,7 @@ def _read_requests(source: BinaryIO, requests: SimpleQueue[ExtractionRequest]) -
 
 def _reply_to(request: ExtractionRequest) -> ExtractionReply:
     try:
-        return extract_session(request.session, request.scope)
+        return extract_session(request)
     except LerimError as error:
         return error
     except Exception:

@@ -83,7 +83,7 @@ class _ModelPass:
         Raises StoppedError, TranscriptError, ModelError, SettingsError, MemoryError_."""
         context = self.part.context
         scope = context.reading_scope(self.owners)
-        reading = SessionReading(job.transcript, earlier_progress(job), scope, context.cancelled)
+        reading = SessionReading(job.transcript, scope, earlier_progress(job), context.cancelled)
         material = make_material(context.project, job.transcript, reading.state)
         for turn in reading:
             with reading.faults_as_errors():

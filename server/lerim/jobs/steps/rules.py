@@ -24,7 +24,6 @@ from lerim.jobs.extracting import (
     ExtractionRequest,
     OrderedExtraction,
     ProcessPool,
-    SessionToExtract,
     count_processes,
     earlier_progress,
 )
@@ -212,8 +211,8 @@ class _RulesPass:
         """Return what is to be extracted for a job."""
         context = self.part.context
         self.adjustment = self.adjustment or queue.load_adjustment(context.home)
-        session = SessionToExtract(job.transcript, earlier_progress(job), self.adjustment)
-        return ExtractionRequest(session, context.reading_scope(self.owners))
+        scope = context.reading_scope(self.owners)
+        return ExtractionRequest(job.transcript, scope, earlier_progress(job), self.adjustment)
 
     def handle_extracted(self, job: QueueJob, extracted: ExtractedSession) -> None:
         """Propose what was learned from a session, and end its job. Raises MemoryError_, CatalogError."""

@@ -19,7 +19,7 @@ import msgspec
 
 from lerim import files
 from lerim.errors import OrgError, Problem, TranscriptError
-from lerim.jobs import EarlierProgress, ReadingScope, SessionReading
+from lerim.jobs import ReadingScope, SessionReading
 from lerim.org.machine.extraction import extract_by_rules, make_whole_scope
 from lerim.org.machine.local_sessions import name_project
 from lerim.project import FolderOwners, Project
@@ -172,7 +172,7 @@ def _hide_password(path: str) -> str:
 
 
 def _encode_copy(transcript: Transcript, project: Project, owners: FolderOwners) -> bytes:
-    reading = SessionReading(transcript, EarlierProgress(), make_whole_scope(project, owners), lambda: False)
+    reading = SessionReading(transcript, make_whole_scope(project, owners))
     lines = [_encode_line(redact_turn(turn)) for turn in reading]
     main = (str(project.main_worktree),) if project.main_worktree else ()
     folders = tuple(dict.fromkeys([str(project.root), *main, *project.folders]))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from lerim.extraction import Candidate
-from lerim.jobs import ReadingScope, SessionToExtract, extract_session
+from lerim.jobs import ExtractionRequest, ReadingScope, extract_session
 from lerim.org.database import make_storable_json
 from lerim.project import FolderOwners, Project
 from lerim.sessions import Transcript
@@ -45,7 +45,7 @@ def extract_by_rules(transcript: Transcript, scope: ReadingScope) -> list[Candid
     What ranks candidates for one person is left out: it stays on that person's machine.
     Raises TranscriptError if the session cannot be read.
     """
-    found = extract_session(SessionToExtract(transcript), scope).results
+    found = extract_session(ExtractionRequest(transcript, scope)).results
     return order_candidates(one for one in found if isinstance(one, Candidate))
 
 

@@ -20,7 +20,7 @@ from lerim.extraction import (
     TurnsRead,
     make_brief,
 )
-from lerim.jobs import EarlierProgress, ReadingScope, SessionReading, make_material
+from lerim.jobs import ReadingScope, SessionReading, make_material
 from lerim.models import Engine, Model, dspy, make_language_model
 from lerim.org.machine import extract_by_rules, order_candidates
 from lerim.org.paying.fleet import FleetBudget
@@ -77,6 +77,6 @@ def extract_with_model(transcript: Transcript, scope: ReadingScope, lm: dspy.LM,
 def read_material(transcript: Transcript, scope: ReadingScope) -> Material:
     """Return the turns of a session as a model is shown them. Raises TranscriptError."""
     material = make_material(scope.project, transcript, exists=scope.exists)
-    for turn in SessionReading(transcript, EarlierProgress(), scope, lambda: False):
+    for turn in SessionReading(transcript, scope):
         material.add(turn)
     return material
