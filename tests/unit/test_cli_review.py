@@ -53,6 +53,7 @@ def test_accept_writes_the_memory_and_says_how_quotes_are_kept(place: ReviewPath
     assert str(memory) in result.stdout
     assert "no, Use uv, not pip" in memory.read_text(encoding="utf-8")
     assert answer("review", "list", "--repo", str(repo))["candidates"] == []
+    assert "It was accepted before." in run("review", "accept", name[:-3], "--repo", str(repo)).stdout
 
 
 def test_quotes_stay_on_this_machine_by_the_setting_or_when_asked(place: ReviewPaths, repo: Path):

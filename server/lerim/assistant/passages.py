@@ -22,6 +22,7 @@ from lerim.errors import LerimError, Problem
 from lerim.extraction import shorten
 from lerim.memory import (
     EVERY_STATUS,
+    MEMORY_SPEAKER_NAMES,
     DriftChecker,
     Hit,
     MemoryFilters,
@@ -274,7 +275,7 @@ def _reference_lines(hit: Hit) -> Iterator[str]:
         yield f"Files: {', '.join(record.references)}"
     for item in record.evidence:
         if item.quote:
-            yield f"{item.who}: “{item.quote}”"
+            yield f"{MEMORY_SPEAKER_NAMES[item.who]}: “{item.quote}”"
 
 
 def _find_turns(project: Project, home: Home, text: str, word_weights: WordWeights) -> Iterator[Passage]:

@@ -133,7 +133,7 @@ def _first_lines(text: str, title: str) -> Iterator[str]:
     """Yields the first lines of a passage without its title: whole words, about MAX_PASSAGE_CHARACTERS in all."""
     title = title.removesuffix("…")
     while title and text.startswith(title):
-        text = text[len(title) :].lstrip(" .\n")
+        text = text[len(title) :].lstrip(" .…\n")
     remaining_characters = MAX_PASSAGE_CHARACTERS
     for line in filter(str.strip, text.splitlines()):
         yield shorten(line.rstrip(), remaining_characters)

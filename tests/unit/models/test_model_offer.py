@@ -55,6 +55,7 @@ def test_a_first_sync_tells_what_it_found_without_a_model_and_offers_what_is_her
     assert "Without a model, 1 session gave 0 candidates" in result.stdout
     assert "Claude Code, uses your Claude plan: `lerim model use claude-code`" in result.stdout
     assert calls(claude) == 0, "it is started only after it was chosen"
+    assert "Without a model" not in run("sync", "--repo", str(desk.repo)).stdout, "nothing was read"
     run("model", "use", "none")
     story(desk, "s2", "pence")
     assert "Claude Code" not in run("sync", "--repo", str(desk.repo)).stdout, "who chose none is not asked again"

@@ -105,7 +105,8 @@ def sync_command(
     report = run_sync(context, options, quiet=as_json)
     if report.waits.why == "consent" and report.waits.sessions and not as_json and _ask_consent(context, report.waits):
         report = combine_reports(report, run_sync(context, options, quiet=False))
-    if report.waits.why == "none" and report.waits.sessions and not as_json and options.model == "auto":
+    has_read = report.sessions.new or report.sessions.changed
+    if has_read and report.waits.why == "none" and report.waits.sessions and not as_json and options.model == "auto":
         report = offer_model(context, options, report)
     # Problems with the settings were printed already.
     new_problems = [problem for problem in report.problems if problem not in context.problems]

@@ -55,14 +55,17 @@ def find_offers(home: Home, environ: Mapping[str, str]) -> list[ModelOffer]:
 
 def show_offers(offers: Sequence[ModelOffer], report: SyncReport) -> None:
     """Prints that no model was used, and how to choose one."""
-    output.print_line(_describe_rules_result(report))
+    if not offers:
+        output.print_line(
+            f"{_describe_rules_result(report)} None was found on this machine; `lerim model list` shows what is"
+            " supported, and `lerim model use none` turns this message off."
+        )
+        return
+    output.print_line(f"{_describe_rules_result(report)} Nothing is sent until you choose one:")
     for offer in offers:
         output.print_line(output.escape_controls(f"  {offer.name}, {offer.price}: `lerim model use {offer.arguments}`"))
-    if offers:
-        trial = output.escape_controls(f"`lerim model try {offers[0].arguments}`")
-        output.print_line(f"Try one on one session with {trial}, or turn this message off with `lerim model use none`.")
-    else:
-        output.print_line("No model was found on this machine; `lerim model list` shows what is supported.")
+    trial = output.escape_controls(f"`lerim model try {offers[0].arguments}`")
+    output.print_line(f"Try one on one session with {trial}, or turn this message off with `lerim model use none`.")
 
 
 def ask_for_model(context: ProjectContext, offers: Sequence[ModelOffer], report: SyncReport) -> bool:
@@ -73,7 +76,7 @@ def ask_for_model(context: ProjectContext, offers: Sequence[ModelOffer], report:
     if not offers:
         show_offers(offers, report)
         return False
-    output.print_note(_describe_rules_result(report))
+    output.print_note(f"{_describe_rules_result(report)} Nothing is sent until you choose one:")
     for number, offer in enumerate(offers, 1):
         output.print_note(output.escape_controls(f"  {number}  {offer.name}, {offer.price}"))
     answer = output.ask_question(f"Which one should read one session as a trial? [1-{len(offers)}, Enter for none] ")
@@ -135,7 +138,4 @@ def show_trial(trial: SessionTrial) -> None:
 def _describe_rules_result(report: SyncReport) -> str:
     sessions = output.pluralize(report.waits.sessions, "session")
     candidates = output.pluralize(len(report.candidates), "candidate")
-    return (
-        f"Without a model, {sessions} gave {candidates}. A model usually finds more. "
-        "Nothing is sent until you choose one:"
-    )
+    return f"Without a model, {sessions} gave {candidates}. A model usually finds more."

@@ -34,8 +34,8 @@ def make_memory_id_finder(paths: ReviewPaths) -> Callable[[str], str]:
 def make_candidate_id_finder(paths: ReviewPaths) -> Callable[[str], str]:
     """Returns a function that completes the prefix of a pending candidate's id, like `make_memory_id_finder`.
 
-    A candidate that was decided needs its whole id. A candidate that would change a memory has the memory's id plus a
-    number, so the memory's own id names no candidate.
+    The prefix of a candidate that was decided counts only if none that waits begins with it. A candidate that would
+    change a memory has the memory's id plus a number, so the memory's own id names no candidate.
     """
     states = queue.claim_states(paths)
     ids = {one for one, state in states.items() if state == "pending"}
@@ -48,7 +48,8 @@ def make_candidate_id_finder(paths: ReviewPaths) -> Callable[[str], str]:
             similar = ", ".join(sorted(one for one in ids if one.startswith(typed))[:MAX_LISTED])
             todo = f"Give the whole id: {similar}." if similar else "See `lerim review list`."
             raise NotFoundError(f"{typed[:80]!r} is a memory, not a candidate.", todo=todo)
-        return _complete_id(typed, ids, "candidate", "lerim review list")
+        decided = [one for one in states if typed and one.startswith(typed)]
+        return decided[0] if len(decided) == 1 else _complete_id(typed, ids, "candidate", "lerim review list")
 
     return find_id
 

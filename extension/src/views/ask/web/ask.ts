@@ -177,7 +177,7 @@ function passageHead({ kind, title }: Citation, detail: string): { readonly head
 
 /** What a memory says, without its title and the lines about where it applies and what it rests on. */
 function memoryExcerpt(text: string, title: string): string {
-  const lines = text.split("\n").filter((line) => !/^(?:Files: |(?:user|assistant|tool|web): “)/.test(line));
+  const lines = text.split("\n").filter((line) => !/^(?:Files: |(?:the developer|the agent|a tool|a web page): “)/.test(line));
   return (lines[0]?.trim() === title.trim() && lines.length > 1 ? lines.slice(1) : lines).join("\n");
 }
 
