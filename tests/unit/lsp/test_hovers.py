@@ -113,6 +113,9 @@ def test_ages_are_said_in_words_by_the_calendar() -> None:
         ("Use uv. It is faster.", "Use uv. It is faster."),
         ("Use uv, not pip.", ""),
         ("(Use uv, not pip()). It is faster.", "It is faster."),
+        ("You're absolutely right - use uv, not pip. It is faster.", "It is faster."),
+        ("But please use uv, not pip.", ""),
+        ("Never use uv, not pip.", "Never use uv, not pip."),
     ],
 )
 def test_a_body_that_begins_by_saying_the_title_shows_only_the_sentences_after_it(body: str, rest: str) -> None:

@@ -125,6 +125,13 @@ def strip_boilerplate(text: str) -> str:
 _TITLE_WORD = re.compile(r"[^\W_](?:[\w./@+-]*[^\W_])?")
 _TITLE_END = re.compile(r"(?:[`()\"”*]{0,4}(?P<stop>[.!?])(?=\s|$)|[`()\"”*]{0,4}[,;:]|[`()\"”*]{0,4}(?=\s|$))\s*")
 
+_POLITE = re.compile(
+    r"(?:(?:please|pls|plz|kindly|ok(?:ay)?|all ?right|so|then|now|thanks|thank you|thx|hi|hello|hey|great|perfect|nice"
+    r"|cool|but|and|you['’]?re (?:\w{1,20} )?right|(?:can|could|would|will) you)\b[\s,.!:;—–-]{1,4}){1,4}",
+    re.IGNORECASE,
+)
+"""What may stand before a title in its sentence: titles are made without it."""
+
 
 def body_without_title(title: str, body: str) -> str:
     """Removes the title from the beginning of the body if the body repeats it."""
@@ -141,10 +148,16 @@ def body_with_title(title: str, new_title: str, body: str) -> str:
 
 
 def _find_title_end(title: str, body: str) -> re.Match[str] | None:
-    end = 0
+    """Returns the end of the title in a body that begins with it, also after polite words; None in any other."""
+    polite = _POLITE.match(body)
+    return _match_title(title, body, 0) or (_match_title(title, body, polite.end()) if polite else None)
+
+
+def _match_title(title: str, body: str, start: int) -> re.Match[str] | None:
+    end = start
     for word in _TITLE_WORD.findall(title):
         found = _TITLE_WORD.search(body, end)
         if found is None or found.group().lower() != word.lower():
             return None
         end = found.end()
-    return _TITLE_END.match(body, end) if end else None
+    return _TITLE_END.match(body, end) if end > start else None
