@@ -53,12 +53,12 @@ def test_what_waits_for_a_model_counts_only_where_one_is_configured(
     assert "none read yet; `lerim sync` reads them" in run("status", *here).stdout
     answer("sync", *here)
     assert answer("status", *here)["waiting"] == 0
-    assert "sessions" in run("status", *here).stdout
+    assert "2, all read" in run("status", *here).stdout
     desk.home.config.write_text('[roles.extract]\nprovider = "openai"\n', encoding="utf-8")
     assert answer("status", *here)["waiting"] == 0  # without a key no model can be asked
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     assert answer("status", *here)["waiting"] == 2
-    assert "2, 2 not read yet" in run("status", *here).stdout
+    assert "2, 2 not read to the end" in run("status", *here).stdout
 
 
 def test_one_thing_is_not_told_as_several_and_times_are_told_to_the_minute(desk: Desk, repo: Path) -> None:

@@ -202,7 +202,7 @@ def test_a_session_is_shown_with_its_summary_first_and_without_secrets_that_were
     summarized: Desk,
 ) -> None:
     out = run("sessions", "show", "s1").stdout
-    assert out.index("The user wrote: “Add a docstring to the module”") < out.index("[0] user")
+    assert out.index("You wrote: “Add a docstring to the module”") < out.index("[0] you")
     told = shown("sessions", "show", "s1")["summary"]
     assert told["title"] == "Add a docstring to the module"
     assert told["files"] == ["src/app.py"]

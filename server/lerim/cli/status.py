@@ -65,7 +65,7 @@ def _session_rows(view: StatusOutput) -> Iterator[tuple[str, str]]:
     if not view.sessions:
         yield "sessions", "none read yet; `lerim sync` reads them"
         return
-    yield "sessions", f"{view.sessions}, {view.waiting} not read yet"
+    yield "sessions", f"{view.sessions}, {f'{view.waiting} not read to the end' if view.waiting else 'all read'}"
     if view.last_session:
         yield "newest session", format_moment(view.last_session)
 

@@ -34,6 +34,7 @@ agents_app = typer.Typer(
     help="Give memories to your coding agents, and see what each of them gets.",
     epilog="`lerim connect` chooses the agents whose sessions are read. These commands change the agents' own files, "
     "after showing you each change and asking.",
+    no_args_is_help=True,
 )
 
 AgentArguments = Annotated[

@@ -19,6 +19,7 @@ from lerim.cli.org.work import (
 org_app = typer.Typer(
     help="Work through an organisation's past, with many machines and workers and one PostgreSQL database.",
     epilog="It needs `pip install 'lerim[org]'`; docs/ORG.md says what is stored where.",
+    no_args_is_help=True,
 )
 org_app.command("init")(init_command)
 org_app.command("backfill")(backfill_command)

@@ -19,6 +19,7 @@ from lerim.cli.terminal import (
     parse_time_option,
     with_error_exit,
 )
+from lerim.extraction import address_person
 from lerim.memory import SPEAKER_NAMES
 from lerim.sessions import Catalog, Platform, SessionFilters, TurnRow, agent_name, browsing, make_turn_snippet
 from lerim.times import format_moment
@@ -173,10 +174,10 @@ def show_command(
 
 def _show_summary(summary: SummaryView) -> None:
     sections = {
-        "Summary": summary.description,
-        "User intent": summary.user_intent,
-        "What happened": summary.what_happened,
-        "Outcome": summary.outcome,
+        "Summary": address_person(summary.description),
+        "User intent": address_person(summary.user_intent),
+        "What happened": address_person(summary.what_happened),
+        "Outcome": address_person(summary.outcome),
         "Files": ", ".join(summary.files),
     }
     for name, text in sections.items():
