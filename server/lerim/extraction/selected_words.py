@@ -9,7 +9,7 @@ from lerim.extraction.facts import find_paths
 from lerim.extraction.quote_check import verify_quote
 from lerim.extraction.signals import Quote
 from lerim.memory import Evidence, Speaker
-from lerim.sessions import RedactedTurn, SummaryTurn, parse_stored_calls
+from lerim.sessions import RedactedTurn, SummaryTurn
 
 MAX_FILES = 3
 _MARKUP = "`*_"
@@ -57,7 +57,7 @@ def list_exchange_files(
 
 def _split_by_speaker(turn: RedactedTurn) -> Iterator[tuple[Speaker, str]]:
     yield turn.role, turn.text
-    for call in parse_stored_calls(turn.tools):
+    for call in turn.calls:
         for answer in call.answers:
             yield "user", answer.answer
             yield "assistant", answer.question

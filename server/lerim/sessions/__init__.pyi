@@ -109,7 +109,6 @@ from .tables import list_facts as list_facts
 from .tables import list_facts_between as list_facts_between
 from .tables import list_model_turns as list_model_turns
 from .tables import make_transcript as make_transcript
-from .tables import parse_stored_calls as parse_stored_calls
 from .tables import place_file as place_file
 from .transcript_page import MAX_TEXT as MAX_TEXT
 from .transcript_page import SessionTurn as SessionTurn

@@ -5,10 +5,13 @@ A text is redacted as a whole before it is cut, cleaned or split, because half a
 
 from __future__ import annotations
 
+import dataclasses
+
 from msgspec.structs import replace
 
 from lerim.redaction import redact_secrets, remove_private_blocks
 from lerim.sessions.model import FileEdit, QuestionAnswer, ToolCall, Turn
+from lerim.sessions.tables import StoredCall, parse_stored_calls
 
 
 def redact_text(text: str) -> str:
@@ -24,6 +27,11 @@ def redact_turn(turn: Turn) -> Turn:
         reasoning=redact_text(turn.reasoning),
         tool_calls=tuple(map(_redact_call, turn.tool_calls)),
     )
+
+
+def redact_stored_calls(tools: str) -> tuple[StoredCall, ...]:
+    """Returns the stored tool calls of a turn with their texts redacted."""
+    return tuple(dataclasses.replace(call, text=redact_text(call.text)) for call in parse_stored_calls(tools))
 
 
 def _redact_call(call: ToolCall) -> ToolCall:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,7 +14,7 @@ from lerim.redaction import clean_text
 from lerim.sessions.display import iso_time, shorten_line
 from lerim.sessions.model import Role
 from lerim.sessions.search import RedactedTurn, browsing
-from lerim.sessions.tables import parse_stored_calls
+from lerim.sessions.tables import StoredCall
 
 MAX_TEXT = 20_000
 """Characters of one turn in a page. The page says how much was cut; a request for the whole turn returns it."""
@@ -78,12 +79,11 @@ def _make_turn(stored_turn: RedactedTurn, limit: int) -> SessionTurn:
         time=iso_time(stored_turn.time),
         text=text,
         left=left,
-        calls=_make_calls(stored_turn.tools, limit),
+        calls=_make_calls(stored_turn.calls, limit),
     )
 
 
-def _make_calls(tools: str, limit: int) -> list[ShownCall]:
-    calls = parse_stored_calls(tools)
+def _make_calls(calls: Sequence[StoredCall], limit: int) -> list[ShownCall]:
     views: list[ShownCall] = []
     size = 0
     for position, call in enumerate(calls):

@@ -6,7 +6,6 @@ from lerim.sessions.model import OWN_COMMAND, QuestionAnswer, ToolCall
 from lerim.sessions.tables.turn_text import (
     StoredCall,
     format_stored_calls,
-    map_stored_calls,
     parse_stored_calls,
     render_calls,
 )
@@ -30,7 +29,6 @@ def test_a_call_changes_files_by_the_kind_its_reader_found_whatever_the_tool_is_
     issue = ToolCall("5", "create_issue", "other", "ok", paths=("42",))
     tools = render_calls((SHELL, patch, look, issue))
     assert [call.changes_files for call in parse_stored_calls(tools)] == [False, True, False, False]
-    assert parse_stored_calls(map_stored_calls(tools, str.upper))[1] == StoredCall("ok", None, "SHELL SRC/APP.PY", True)
 
 
 def test_people_read_lines_without_marks() -> None:

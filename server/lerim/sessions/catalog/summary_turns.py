@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from lerim.sessions.model import Role, TurnKind
-from lerim.sessions.redacted import redact_text
-from lerim.sessions.tables import StoredCall, parse_stored_calls, replace_surrogates, seconds_to_time, unpack_turn_text
+from lerim.sessions.redacted import redact_stored_calls, redact_text
+from lerim.sessions.tables import StoredCall, replace_surrogates, seconds_to_time, unpack_turn_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +50,6 @@ def load_summary_turns(db: sqlite3.Connection, place: str, project: str) -> list
     for row, name, ordinal, role, kind, time, cwd, branch, body in rows:
         text, tools = unpack_turn_text(body)
         paths_named = tuple(redact_text(path) for path in sorted(paths.get(row, ())))
-        calls = tuple(replace(call, text=redact_text(call.text)) for call in parse_stored_calls(tools))
-        summary_turns.append(
-            SummaryTurn(
-                name, ordinal, role, kind, seconds_to_time(time), cwd, branch, redact_text(text), calls, paths_named
-            )
-        )
+        said = (name, ordinal, role, kind, seconds_to_time(time), cwd, branch, redact_text(text))
+        summary_turns.append(SummaryTurn(*said, redact_stored_calls(tools), paths_named))
     return summary_turns

@@ -12,13 +12,13 @@ from datetime import datetime
 from typing import Any
 
 from lerim.sessions.model import Platform, Role, Tokens, TurnKind
-from lerim.sessions.redacted import redact_text
+from lerim.sessions.redacted import redact_stored_calls, redact_text
 from lerim.sessions.search import search
 from lerim.sessions.search.query import SessionFilters
 from lerim.sessions.tables import (
     IS_MAIN_SESSION,
     PARENT_MISSING,
-    map_stored_calls,
+    StoredCall,
     replace_surrogates,
     seconds_to_time,
     session_rows,
@@ -78,7 +78,7 @@ class RedactedTurn:
     kind: TurnKind
     time: datetime | None
     text: str
-    tools: str
+    calls: tuple[StoredCall, ...]
 
 
 _DAY_COLUMN = "coalesce(date(coalesce(s.ended, s.started), 'unixepoch', 'localtime'), '')"
@@ -193,16 +193,14 @@ def read_redacted_turns(db: sqlite3.Connection, place: str, start: int, count: i
     )
     for name, role, kind, time, body in rows:
         text, tools = unpack_turn_text(body)
-        yield RedactedTurn(
-            name, role, kind, seconds_to_time(time), redact_text(text), map_stored_calls(tools, redact_text)
-        )
+        yield RedactedTurn(name, role, kind, seconds_to_time(time), redact_text(text), redact_stored_calls(tools))
 
 
 def find_positions(db: sqlite3.Connection, place: str, words: str) -> Iterator[int]:
     """Yields the positions of the turns whose text or tool calls contain `words`, ignoring case."""
     wanted = words.lower()
     for position, turn in enumerate(read_redacted_turns(db, place, 0, -1)):
-        if wanted in turn.text.lower() or wanted in turn.tools.lower():
+        if any(wanted in text.lower() for text in (turn.text, *(call.text for call in turn.calls))):
             yield position
 
 

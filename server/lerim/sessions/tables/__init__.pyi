@@ -35,7 +35,6 @@ from .turn_text import deflate as deflate
 from .turn_text import estimate_row_size as estimate_row_size
 from .turn_text import format_stored_calls as format_stored_calls
 from .turn_text import inflate as inflate
-from .turn_text import map_stored_calls as map_stored_calls
 from .turn_text import pack_turn_text as pack_turn_text
 from .turn_text import parse_stored_calls as parse_stored_calls
 from .turn_text import render_calls as render_calls

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lerim.sessions.model import OWN_COMMAND, QuestionAnswer, ToolCall, ToolStatus, Turn
@@ -100,24 +100,11 @@ def format_stored_calls(tools: str) -> str:
 def parse_stored_calls(tools: str) -> list[StoredCall]:
     """Parses the output of `render_calls` into tool calls."""
     found = []
-    for mark, text, code in _split_calls(tools):
-        if status := _STATUS_BY_MARK.get(mark[:1]):
-            found.append(StoredCall(status, int(code) if code else None, text, mark[1:] == _EDIT_MARK))
-    return found
-
-
-def map_stored_calls(tools: str, change: Callable[[str], str]) -> str:
-    """Applies `change` to the text of each tool call in the output of `render_calls`, keeping the marks."""
-    parts = ((mark, change(text), f"{_EXIT_MARK}{code}" if code else "") for mark, text, code in _split_calls(tools))
-    return _CALL_MARK.join(map("".join, parts))
-
-
-def _split_calls(tools: str) -> Iterator[tuple[str, str, str]]:
-    """Yields the marks before the text of each call, the text, and its exit code; first what precedes the calls."""
     for part in tools.split(_CALL_MARK):
-        length = (part[:1] in _STATUS_BY_MARK) and 1 + (part[1:2] in (_EDIT_MARK, _OTHER_MARK))
-        text, _, code = part[length:].partition(_EXIT_MARK)
-        yield part[:length], text, code
+        if status := _STATUS_BY_MARK.get(part[:1]):
+            text, _, code = part[1 + (part[1:2] in (_EDIT_MARK, _OTHER_MARK)) :].partition(_EXIT_MARK)
+            found.append(StoredCall(status, int(code) if code else None, text, part[1:2] == _EDIT_MARK))
+    return found
 
 
 def deflate(data: bytes) -> bytes:
