@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from lerim.export.choosing import MAX_BYTES, MAX_LINES, RuleMemory
 from lerim.export.importing.rules_text import split_rules
+from long import at_most
 from rules import files, memory, plan, removal, written
 from test_agent_text import HOSTILE, texts
 
@@ -81,9 +82,8 @@ def test_any_text_can_be_split_into_claims_and_the_lines_are_those_of_the_file(h
         assert first in lines[claim.line - 1].expandtabs(4) or not first.isprintable()
 
 
-def test_ten_thousand_hostile_strings_stay_in_their_lines() -> None:
-    pairs = [f"{one} {other} {number}" for number in range(20) for one in HOSTILE for other in HOSTILE]
-    assert len(pairs) >= 10_000
+def test_hostile_strings_stay_in_their_lines() -> None:
+    pairs = [f"{one} {other} {at}" for at in range(at_most(20, few=2)) for one in HOSTILE for other in HOSTILE]
     for at in range(0, len(pairs), 30):
         given = [memory(title, id=f"20260302-m{number}") for number, title in enumerate(pairs[at : at + 30])]
         planned = plan(given, files({"AGENTS.md": "# App\n"}))
