@@ -163,10 +163,9 @@ def place(repo: Path) -> ReviewPaths:
 @pytest.fixture
 def desk(repo: Path, isolated: Path) -> Desk:
     """The repository `repo` with the test's home and Claude Code's folder in it."""
-    from desk import Desk
-    from lerim.paths import Home
+    from desk import desk_in
 
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
+    return desk_in(isolated, repo)
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ import pytest_asyncio
 
 import terminal as command_line
 from desk import Desk
-from lerim.paths import Home
 from rights import Terminal, close
 from stories import FIRST
 from story_stores import AGENTS
@@ -21,16 +20,11 @@ from window import Editor, opened, opened_in_thread
 
 
 @pytest.fixture
-def desk(repo: Path, isolated: Path) -> Desk:
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
-
-
-@pytest.fixture
-def machine(repo: Path, isolated: Path) -> Desk:
+def machine(desk: Desk, isolated: Path) -> Desk:
     """A person who used every agent in this repository."""
     for agent, write in AGENTS.items():
-        write(isolated, repo, f"good-{agent}", FIRST)
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
+        write(isolated, desk.repo, f"good-{agent}", FIRST)
+    return desk
 
 
 @pytest.fixture

@@ -156,8 +156,7 @@ def test_a_damaged_store_is_read_as_far_as_it_can_be(repo: Path, isolated: Path,
             put_back()
 
 
-def test_a_damaged_store_keeps_no_other_agent_from_being_read(repo: Path, isolated: Path) -> None:
-    desk = Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
+def test_a_damaged_store_keeps_no_other_agent_from_being_read(desk: Desk, repo: Path, isolated: Path) -> None:
     for seed in range(LONG * len(STORES) or 2):
         rng = random.Random(f"sync {seed}")
         name = rng.choice(list(STORES))

@@ -18,7 +18,7 @@ from pygls.exceptions import JsonRpcException  # noqa: TID251
 
 import terminal
 from claude_lines import encoded
-from desk import Desk, correction
+from desk import Desk, correction, desk_in
 from hang import HANG
 from lerim.lsp.protocol import core
 from lerim.paths import Home
@@ -232,7 +232,7 @@ def dotfiles(tmp_path: Path, git: Callable[..., str]) -> Path:
 
 
 def learned(home: Path, folder: Path) -> None:
-    desk = Desk(folder, Home(home / ".lerim"), home / ".claude" / "projects")
+    desk = desk_in(home, folder)
     desk.session("s1", *correction(desk, file=".bashrc"))
 
 
@@ -311,7 +311,7 @@ def test_a_link_in_a_clone_to_the_person_s_folder_makes_it_no_home_of_the_clone(
     mine = tmp_path / "mine"
     (mine / ".lerim").mkdir(parents=True, mode=0o700)
     (repo / ".lerim").symlink_to(mine / ".lerim")
-    desk = Desk(repo, Home(mine / ".lerim"), mine / ".claude" / "projects")
+    desk = desk_in(mine, repo)
     desk.session("s1", *correction(desk))
     done = run(repo, environ(HOME=str(mine)), "sync", "--json")
     report = json.loads(done.stdout)

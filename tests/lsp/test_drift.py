@@ -15,8 +15,6 @@ from lsprotocol import types
 from lerim.lsp.protocol import core
 from lerim.memory.freshness.verifying import verify_record
 from lerim.memory.record import render_record
-from lerim.paths import Home
-from lerim.project.project import locate_project
 from proposals import propose, review_paths
 from window import RECORD, Editor, write_memory
 
@@ -50,15 +48,12 @@ def edit(editor: Editor, uri: str, version: int, *changes: tuple[str, str]) -> N
     save(editor, uri)
 
 
-def verified(editor: Editor, isolated: Path) -> Path:
+def verified(editor: Editor) -> Path:
     """A memory of `load` that was accepted: its fingerprint is kept."""
-    home = Home(isolated / ".lerim")
-    project = locate_project(editor.repo, home)
-    assert project is not None
+    place = review_paths(editor.repo)
+    record = verify_record(place.project, place.home, RECORD, datetime(2026, 8, 1, tzinfo=UTC))
     path = write_memory(editor.repo)
-    path.write_text(
-        render_record(verify_record(project, home, RECORD, datetime(2026, 8, 1, tzinfo=UTC))), encoding="utf-8"
-    )
+    path.write_text(render_record(record), encoding="utf-8")
     return path
 
 
@@ -87,7 +82,7 @@ async def until_lens(editor: Editor, uri: str, title: str) -> None:
 
 
 async def test_a_changed_function_marks_its_memory_until_it_is_as_it_was(editor: Editor, isolated: Path) -> None:
-    verified(editor, isolated)
+    verified(editor)
     await editor.start()
     app = editor.open(APP)
     assert await editor.lenses(app) == [(0, "Lerim: 1 decision")]
@@ -104,7 +99,7 @@ async def test_a_changed_function_marks_its_memory_until_it_is_as_it_was(editor:
 async def test_what_is_known_is_written_back_and_let_go_a_while_after_the_last_look(
     editor: Editor, isolated: Path
 ) -> None:
-    verified(editor, isolated)
+    verified(editor)
     await editor.start()
     app = editor.open(APP)
     edit(editor, app, 2, ("open(path).read()", "open(path).read().strip()"))
@@ -116,7 +111,7 @@ async def test_what_is_known_is_written_back_and_let_go_a_while_after_the_last_l
 
 
 async def test_a_renamed_function_keeps_its_memory_and_a_removed_one_is_gone(editor: Editor, isolated: Path) -> None:
-    verified(editor, isolated)
+    verified(editor)
     await editor.start({"trusted": True, "settings": {"codeLens": "symbols", "idleSeconds": 0}})
     app = editor.open(APP)
     assert await editor.lenses(app) == [(0, "Lerim: 1 decision"), (0, "Lerim: 1 decision")]
@@ -132,7 +127,7 @@ async def test_a_renamed_function_keeps_its_memory_and_a_removed_one_is_gone(edi
 
 
 async def test_a_file_moved_in_git_keeps_its_memories(editor: Editor, isolated: Path, git: Git) -> None:
-    verified(editor, isolated)
+    verified(editor)
     await editor.start()
     git(editor.repo, "mv", APP, "src/main.py")
     git(editor.repo, "commit", "-q", "-m", "Move it")
@@ -147,7 +142,7 @@ async def test_a_file_moved_in_git_keeps_its_memories(editor: Editor, isolated: 
 async def test_a_checkout_that_takes_the_change_back_takes_the_mark_back(
     editor: Editor, isolated: Path, git: Git
 ) -> None:
-    verified(editor, isolated)
+    verified(editor)
     git(editor.repo, "checkout", "-q", "-b", "other")
     write_app(editor.repo, ("open(path)", "open(path, 'rb')"))
     git(editor.repo, "commit", "-q", "-m", "Bytes", "--", APP)
@@ -164,7 +159,7 @@ async def test_a_checkout_that_takes_the_change_back_takes_the_mark_back(
 async def test_the_memories_of_a_folder_that_is_trusted_or_added_later_are_compared_with_the_code(
     editor: Editor, isolated: Path, tmp_path: Path, how: str
 ) -> None:
-    verified(editor, isolated)
+    verified(editor)
     propose(review_paths(editor.repo))
     write_app(editor.repo, ("open(path).read()", "open(path).read().strip()"))
     (tmp_path / "lone").mkdir()
@@ -183,12 +178,12 @@ async def test_the_memories_of_a_folder_that_is_trusted_or_added_later_are_compa
 
 
 async def test_a_memory_verified_by_another_process_is_marked_no_more(editor: Editor, isolated: Path) -> None:
-    path = verified(editor, isolated)
+    path = verified(editor)
     await editor.start()
     app = editor.open(APP)
     edit(editor, app, 2, ("open(path).read()", "open(path).read().strip()"))
     await until_lens(editor, app, "Lerim: 1 drifted memory")
-    verified(editor, isolated)
+    verified(editor)
     editor.changed(path)
     await until_lens(editor, app, "Lerim: 1 decision")
 

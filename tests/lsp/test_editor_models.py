@@ -14,9 +14,9 @@ from pygls.exceptions import JsonRpcException  # noqa: TID251
 
 from chat_server import item, marked
 from claude_lines import prompt, reply, text
+from desk import desk_in
 from hang import HANG
 from lerim.lsp.protocol import core
-from test_sync import session
 from window import Editor
 
 pytestmark = pytest.mark.asyncio
@@ -98,7 +98,9 @@ def talk(home: Path, repo: Path, *names: str, words: int = 0) -> None:
     for number, name in enumerate(names):
         records.append(prompt(f"In src/app.py {QUOTE.format(name)}, whatever the form says. {filler}"))
         records.append(reply(f"a-{number}", text("Noted.")))
-    session(home, repo, "11111111-2222-3333-4444-555555555555", *records, prompt("ok"), reply("z", text("Gladly.")))
+    desk_in(home, repo).session(
+        "11111111-2222-3333-4444-555555555555", *records, prompt("ok"), reply("z", text("Gladly."))
+    )
 
 
 def long_talk(home: Path, repo: Path) -> None:

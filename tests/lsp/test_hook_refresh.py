@@ -11,7 +11,7 @@ import pytest
 
 from lerim.hook import find_hook_index, install_hook_program, refresh_hook_index
 from lerim.paths import Home
-from lerim.project import locate_project
+from proposals import review_paths
 from window import RECORD, Editor, write_memory
 
 pytestmark = pytest.mark.asyncio
@@ -32,13 +32,11 @@ def denies(index: Path) -> str:
 
 
 async def test_a_changed_memory_and_a_changed_setting_reach_the_hooks(editor: Editor) -> None:
-    home = Home.from_environ(os.environ)
-    project = locate_project(editor.repo, home)
-    assert project is not None
-    install_hook_program(home)
+    place = review_paths(editor.repo)
+    install_hook_program(place.home)
     write_memory(editor.repo)
-    refresh_hook_index(project, home)
-    index = find_hook_index(project.root, home)
+    refresh_hook_index(place.project, place.home)
+    index = find_hook_index(place.project.root, place.home)
     await editor.start()
     path = write_memory(editor.repo, id="20260802-retry-twice", title="Retry twice")
     editor.changed(path)

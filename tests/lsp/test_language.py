@@ -17,7 +17,7 @@ from isolation import isolate
 from lerim.lsp.features.language.key_hovers import KEY_HELP
 from lerim.memory import Quotes, record
 from lerim.paths import Home
-from lerim.project import locate_project
+from proposals import review_paths
 from terminal import answer as cli
 from window import RECORD, Editor, opened_in_thread, write_memory
 
@@ -209,10 +209,7 @@ async def test_every_key_of_a_memory_file_is_explained() -> None:
 
 async def test_an_empty_quote_says_where_the_quote_is_kept_and_its_hover_shows_it(editor: Editor) -> None:
     path = memory(editor)
-    home = Home(editor.home / ".lerim")
-    project = locate_project(editor.repo, home)
-    assert project is not None
-    quotes = Quotes(home.project(project.key))
+    quotes = Quotes(review_paths(editor.repo, Home(editor.home / ".lerim")).private)
     whole = path.read_text("utf-8")
     [evidence] = RECORD.evidence
     quotes.folder.mkdir(parents=True)
@@ -320,10 +317,7 @@ async def test_an_id_is_renamed_with_its_file_and_every_link(editor: Editor) -> 
             assert texts[name.replace(RECORD.id, new)] == before.replace(RECORD.id, new)
         asked = types.RenameFilesParams([types.FileRename(moved.old_uri, moved.new_uri)])
         assert await editor.client.workspace_will_rename_files_async(asked) is None
-        home = Home(editor.home / ".lerim")
-        project = locate_project(editor.repo, home)
-        assert project is not None
-        private = Quotes(home.project(project.key))
+        private = Quotes(review_paths(editor.repo, Home(editor.home / ".lerim")).private)
         private.path_for(RECORD.id).parent.mkdir(parents=True)
         private.path_for(RECORD.id).write_text("{}", encoding="utf-8")
         files = [types.FileRename(memory(editor).as_uri(), memory(editor, new).as_uri())]

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from claude_lines import prompt, reply, text
+from desk import desk_in
 from lerim.lsp.protocol import core
 from lerim.models.money import consent
 from lerim.models.money.spending import DayBudget
 from lerim.models.money.usage import Usage
 from lerim.paths import Home
 from model_desk import paid
-from test_sync import session
 from window import Editor, opened_in_thread
 
 pytestmark = pytest.mark.asyncio
@@ -24,7 +24,7 @@ NANO = "openrouter:openai/gpt-5-nano@openrouter.ai"
 
 def write(home: Path, repo: Path) -> None:
     words = "In src/app.py amounts are cents by agreement with billing"
-    session(home, repo, "s1", prompt(words), reply("a", text("Noted.")))
+    desk_in(home, repo).session("s1", prompt(words), reply("a", text("Noted.")))
 
 
 def choose(isolated: Path, provider: str, **settings: str) -> None:

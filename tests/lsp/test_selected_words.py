@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from claude_lines import answer, call, prompt, reply, text
+from desk import desk_in
 from lerim.lsp.protocol import core
 from lerim.memory import MemoryRecord, parse_record
 from proposals import review_paths
 from terminal import answer as cli
-from test_sync import session
 from window import Editor
 
 pytestmark = pytest.mark.asyncio
@@ -31,7 +31,7 @@ async def open_session(editor: Editor, isolated: Path) -> tuple[str, list[Any]]:
         reply("b", text("`load` rounds late now:\n\n- it is one line"), call("t", "Edit", file_path=path)),
         answer("t", "The file was updated."),
     ]
-    session(isolated, editor.repo, NAME, *lines)
+    desk_in(isolated, editor.repo).session(NAME, *lines)
     (editor.repo / "README.md").write_text("Read me.\n", encoding="utf-8")
     (editor.repo / ".lerim").mkdir(exist_ok=True)
     await editor.start()

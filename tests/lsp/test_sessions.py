@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from claude_lines import Fields, answer, call, prompt, reply, text
+from desk import desk_in
 from lerim.lsp.protocol import core
-from lerim.paths import Home
-from lerim.project.project import locate_project
 from lerim.sessions.catalog.catalog import Catalog
+from proposals import review_paths
 from terminal import answer as cli
-from test_sync import session
 from window import Editor
 
 pytestmark = pytest.mark.asyncio
@@ -54,8 +53,8 @@ async def the_session(editor: Editor) -> object:
 async def test_sessions_are_listed_by_day_with_what_they_are_made_of_and_without_secrets(
     editor: Editor, isolated: Path, tmp_path: Path
 ) -> None:
-    session(isolated, editor.repo, FIRST, *talk(editor.repo))
-    session(isolated, tmp_path / "elsewhere", SECOND, prompt("hello"), reply("z", text("Hi.")))
+    desk_in(isolated, editor.repo).session(FIRST, *talk(editor.repo))
+    desk_in(isolated, tmp_path / "elsewhere").session(SECOND, prompt("hello"), reply("z", text("Hi.")))
     await editor.start()
     assert (await editor.ask(core.SESSIONS_DAYS, {"everywhere": True})).days == []
     assert not (isolated / ".lerim").exists(), "asking makes no catalog"
@@ -72,7 +71,7 @@ async def test_sessions_are_listed_by_day_with_what_they_are_made_of_and_without
 async def test_a_subagent_s_session_whose_parent_is_missing_is_listed_and_says_so(
     editor: Editor, isolated: Path
 ) -> None:
-    path = session(isolated, editor.repo, FIRST, reply("a", text("It is a shop."), isSidechain=True))
+    path = desk_in(isolated, editor.repo).session(FIRST, reply("a", text("It is a shop."), isSidechain=True))
     subagent = path.with_suffix("") / "subagents" / "agent-a1.jsonl"
     subagent.parent.mkdir(parents=True)
     path.rename(subagent)
@@ -83,7 +82,7 @@ async def test_a_subagent_s_session_whose_parent_is_missing_is_listed_and_says_s
 
 
 async def test_a_transcript_comes_by_pages_clean_and_with_how_each_call_ended(editor: Editor, isolated: Path) -> None:
-    session(isolated, editor.repo, FIRST, *talk(editor.repo))
+    desk_in(isolated, editor.repo).session(FIRST, *talk(editor.repo))
     (editor.repo / ".lerim").mkdir()
     await editor.start()
     synced(editor)
@@ -119,9 +118,7 @@ async def test_the_edits_and_the_output_of_a_call_are_read_from_its_transcript_w
     path = str(editor.repo / "src" / "app.py")
     edits = [{"old_string": "a = 1\n", "new_string": f"key = '{SECRET}'\n"}, {"old_string": "b", "new_string": "c"}]
     made = call("t1", "MultiEdit", file_path=path, edits=edits)
-    path_of_session = session(
-        isolated,
-        editor.repo,
+    path_of_session = desk_in(isolated, editor.repo).session(
         FIRST,
         prompt("change it"),
         reply("a", call("t0", "Read", file_path=path), made),
@@ -155,7 +152,7 @@ async def test_the_edits_and_the_output_of_a_call_are_read_from_its_transcript_w
 
 
 async def test_a_long_turn_is_cut_and_had_whole_when_asked_for(editor: Editor, isolated: Path) -> None:
-    session(isolated, editor.repo, FIRST, prompt("word " * 30_000), reply("a", text("Read.")))
+    desk_in(isolated, editor.repo).session(FIRST, prompt("word " * 30_000), reply("a", text("Read.")))
     await editor.start()
     synced(editor)
     one = await the_session(editor)
@@ -169,7 +166,7 @@ async def test_a_long_turn_is_cut_and_had_whole_when_asked_for(editor: Editor, i
 
 async def test_an_answer_is_bounded_however_many_turns_are_asked_for(editor: Editor, isolated: Path) -> None:
     exchanges = [(prompt(f"part {n}"), reply(f"m{n}", text(f"{n} " + "words and words " * 600))) for n in range(60)]
-    session(isolated, editor.repo, FIRST, *(record for pair in exchanges for record in pair))
+    desk_in(isolated, editor.repo).session(FIRST, *(record for pair in exchanges for record in pair))
     await editor.start()
     synced(editor)
     one = await the_session(editor)
@@ -182,7 +179,7 @@ async def test_an_answer_is_bounded_however_many_turns_are_asked_for(editor: Edi
 
 
 async def test_search_finds_turns_with_filters_and_any_text_is_safe(editor: Editor, isolated: Path) -> None:
-    session(isolated, editor.repo, FIRST, *talk(editor.repo))
+    desk_in(isolated, editor.repo).session(FIRST, *talk(editor.repo))
     await editor.start()
     ask = {"everywhere": False, "limit": 10}
     assert (await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "mended"})).hits == []
@@ -204,7 +201,7 @@ async def test_search_finds_turns_with_filters_and_any_text_is_safe(editor: Edit
 async def test_the_agents_say_what_was_found_and_can_be_connected_and_disconnected(
     editor: Editor, isolated: Path
 ) -> None:
-    session(isolated, editor.repo, FIRST, *talk(editor.repo))
+    desk_in(isolated, editor.repo).session(FIRST, *talk(editor.repo))
     await editor.start()
     told = await editor.ask(core.AGENTS, {"root": None})
     claude = next(agent for agent in told.agents if agent.platform == "claude")
@@ -231,15 +228,13 @@ async def test_the_agents_say_what_was_found_and_can_be_connected_and_disconnect
 
 
 async def test_a_job_that_failed_is_shown_with_its_reason_retried_and_skipped(editor: Editor, isolated: Path) -> None:
-    session(isolated, editor.repo, FIRST, *talk(editor.repo))
+    desk_in(isolated, editor.repo).session(FIRST, *talk(editor.repo))
     await editor.start()
     synced(editor)
-    home = Home(isolated / ".lerim")
-    project = locate_project(editor.repo, home)
-    assert project
-    with Catalog.open(home) as catalog:
+    place = review_paths(editor.repo)
+    with Catalog.open(place.home) as catalog:
         catalog.db.execute("UPDATE jobs SET state = 'pending', not_before = 0")
-        job = catalog.claim_job(project.key)
+        job = catalog.claim_job(place.project.key)
         assert job
         catalog.fail_job(job, f"The reader stopped at {SECRET}.")
     [failed] = (await editor.ask(core.AGENTS, {"root": None})).jobs

@@ -16,17 +16,17 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException  # noqa: TID251
 
-from claude_lines import Fields, answer, call, encoded, prompt, reply, text
+from claude_lines import prompt, reply, text
+from desk import correction, desk_in
 from finished import finish
 from lerim.jobs.progress import share_progress
 from lerim.jobs.report import SyncProgress
 from lerim.lsp.protocol import core
 from lerim.memory.record import Evidence
-from lerim.paths import Home
 from lerim.project.lock import hold_project_lock
-from lerim.project.project import locate_project
 from lerim.sessions.settling import SETTLE_SECONDS
 from lerim.times import format_moment
+from proposals import review_paths
 from terminal import answer as cli
 from warm_python import warm_python
 from window import RECORD, Editor, opened_in_thread, server_environ, write_memory
@@ -34,34 +34,10 @@ from window import RECORD, Editor, opened_in_thread, server_environ, write_memor
 pytestmark = pytest.mark.asyncio
 
 
-def exchange(repo: Path, subject: str = "pathlib") -> list[Fields]:
-    """The person corrects the agent, and the agent does as told."""
-    path = str(repo / "src" / "app.py")
-    return [
-        prompt("Read the config in src/app.py"),
-        reply(f"a-{subject}", text("I will use os.path in src/app.py."), call(f"t-{subject}", "Read", file_path=path)),
-        answer(f"t-{subject}", "def load(path): ..."),
-        prompt(f"No, always use {subject} instead of os.path in src/app.py."),
-        reply(
-            f"b-{subject}",
-            text("Done."),
-            call(f"e-{subject}", "Edit", file_path=path, old_string="os.path", new_string=subject),
-        ),
-        answer(f"e-{subject}", "The file was updated."),
-        prompt("perfect, commit it"),
-        reply(f"c-{subject}", text("Committed.")),
-    ]
-
-
-def session(home: Path, repo: Path, name: str, *records: Fields) -> Path:
-    """Writes or continues a session of the repository that is over."""
-    folder = home / ".claude" / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(repo))
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.jsonl"
-    lines = encoded(*({**record, "cwd": str(repo), "sessionId": name} for record in records))
-    with path.open("ab") as file:
-        file.write(lines)
-    return finish(path)
+def corrected(home: Path, repo: Path, subject: str = "pathlib") -> Path:
+    """A session of the repository that is over: the person corrects the agent, and the agent does as told."""
+    desk = desk_in(home, repo)
+    return desk.session(subject, *correction(desk, subject))
 
 
 def long_work(home: Path, repo: Path) -> None:
@@ -69,7 +45,7 @@ def long_work(home: Path, repo: Path) -> None:
     words = "It uses `load` in src/app.py and goes on about it at some length. " * 100
     for number in range(6):
         turns = [(prompt(f"What is next, {turn}?"), reply(f"{number}-{turn}", text(words))) for turn in range(10)]
-        session(home, repo, f"{number:08d}-0000-4000-8000-000000000000", *itertools.chain(*turns))
+        desk_in(home, repo).session(f"s{number}", *itertools.chain(*turns))
 
 
 def ask_sync(editor: Editor) -> asyncio.Future[object]:
@@ -78,7 +54,7 @@ def ask_sync(editor: Editor) -> asyncio.Future[object]:
 
 
 async def test_a_sync_finds_a_candidate_tells_its_progress_and_the_turns_open(editor: Editor, isolated: Path) -> None:
-    session(isolated, editor.repo, "11111111-2222-3333-4444-555555555555", *exchange(editor.repo))
+    corrected(isolated, editor.repo)
     await editor.start()
     report = await editor.ask(core.SYNC, {"root": editor.root})
     assert report.state == "done"
@@ -99,7 +75,7 @@ async def test_a_sync_finds_a_candidate_tells_its_progress_and_the_turns_open(ed
     assert (shown.found, shown.session, shown.turn) == ("catalog", found.session, found.turn)
     opened = await editor.ask(core.SESSION_OPEN, {"id": shown.id, "turn": shown.turn})
     page = await editor.ask(core.SESSION_TURNS, {"id": shown.id, "start": opened.at, "count": 1})
-    assert "No, always use pathlib" in page.turns[0].text
+    assert "No, use pathlib" in page.turns[0].text
     gone = await editor.ask(core.TURN, {"root": None, "session": "s", "turn": "ffffffffffff"})
     assert gone.found == "gone"
     assert "not on this machine" in gone.text
@@ -115,7 +91,7 @@ async def test_a_sync_finds_a_candidate_tells_its_progress_and_the_turns_open(ed
     assert gone.found == "gone"
     assert "Claude Code session 11111111-2222-3333-4444-555555555555" in gone.text
     assert f"last read on {format_moment(RECORD.created)}" in gone.text
-    evidence = (Evidence("always use pathlib", found.turn, "user"),)
+    evidence = (Evidence("use pathlib", found.turn, "user"),)
     path = write_memory(editor.repo, source=f"claude:{found.session}#{found.turn}", evidence=evidence)
     editor.changed(path)
     shown = await editor.ask(core.TURN, {"handle": handle_in(await editor.hover(app, 0, 5))})
@@ -153,7 +129,7 @@ async def test_killing_the_sidecar_leaves_no_job(process_editor: Editor, isolate
 
 
 async def test_an_idle_editor_syncs_what_changed_and_only_once(editor: Editor, isolated: Path) -> None:
-    session(isolated, editor.repo, "11111111-2222-3333-4444-555555555555", *exchange(editor.repo))
+    corrected(isolated, editor.repo)
     await editor.start({"trusted": True, "settings": {"idleSeconds": 0.2}})
     told = editor.told[core.CANDIDATES_CHANGED]
     await editor.until(lambda: told and told[-1].pending == 1)
@@ -161,7 +137,7 @@ async def test_an_idle_editor_syncs_what_changed_and_only_once(editor: Editor, i
     stages = len(editor.told[core.SYNC_PROGRESS])
 
     editor.open("README.md")
-    session(isolated, editor.repo, "22222222-2222-3333-4444-555555555555", *exchange(editor.repo, "tomllib"))
+    corrected(isolated, editor.repo, "tomllib")
     await editor.until(lambda: told[-1].pending == 2)
     assert len(editor.told[core.SYNC_PROGRESS]) > stages
 
@@ -169,7 +145,8 @@ async def test_an_idle_editor_syncs_what_changed_and_only_once(editor: Editor, i
 async def test_the_rest_is_read_by_itself_when_it_settles_and_the_agents_stores_are_watched(
     repo: Path, isolated: Path
 ) -> None:
-    path = session(isolated, repo, "11111111-2222-3333-4444-555555555555", *exchange(repo)[:6])
+    desk = desk_in(isolated, repo)
+    path = desk.session("s1", *correction(desk)[:6])
     os.utime(path)
     async with opened_in_thread(repo, ahead=timedelta(seconds=SETTLE_SECONDS)) as editor:  # so it comes back at once
         await editor.start({"trusted": True, "settings": {"idleSeconds": 0.2}})
@@ -185,7 +162,7 @@ async def test_the_sessions_of_a_folder_that_is_gone_are_offered_by_its_name_and
     editor: Editor, isolated: Path, tmp_path: Path
 ) -> None:
     old = tmp_path / "old" / editor.repo.name
-    session(isolated, old, "11111111-2222-3333-4444-555555555555", *exchange(old))
+    corrected(isolated, old)
     await editor.start()
     nothing = await editor.ask(core.SYNC, {"root": editor.root})
     assert nothing.sessions.found == 0
@@ -207,13 +184,13 @@ async def test_a_sync_that_finds_nothing_offers_the_sessions_of_a_repository_wit
     git(tmp_path, "clone", "-q", str(editor.repo), str(old))
     git(old, "remote", "remove", "origin")
     git(old, "commit", "-qm", "Later", "--allow-empty")
-    session(isolated, old, "11111111-2222-3333-4444-555555555555", *exchange(old))
+    corrected(isolated, old)
     assert cli("sync", "--repo", str(old))["sessions"]["found"] == 1
     other = tmp_path / "former" / "other"
     other.mkdir()
     git(other, "init", "-q")
     git(other, "commit", "-qm", "Another start", "--allow-empty")
-    session(isolated, other, "22222222-2222-3333-4444-555555555555", *exchange(other))
+    corrected(isolated, other)
     assert cli("sync", "--repo", str(other))["sessions"]["found"] == 1
     await editor.start()
     assert (await editor.ask(core.SYNC, {"root": editor.root})).sessions.found == 0
@@ -249,21 +226,19 @@ async def test_a_busy_repository_does_not_keep_an_idle_editor_from_the_others(
     (other / "src").mkdir(parents=True)
     (other / "src" / "app.py").write_text("def load(path): ...\n", encoding="utf-8")
     git(other, "init", "-q")
-    session(isolated, editor.repo, "11111111-2222-3333-4444-555555555555", *exchange(editor.repo))
-    session(isolated, other, "22222222-2222-3333-4444-555555555555", *exchange(other))
+    corrected(isolated, editor.repo)
+    corrected(isolated, other)
     await editor.start()
     added = types.WorkspaceFoldersChangeEvent([types.WorkspaceFolder(other.as_uri(), "other")], [])
     editor.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(added))
-    home = Home(isolated / ".lerim")
-    project = locate_project(editor.repo, home)
-    assert project
+    place = review_paths(editor.repo)
     found: dict[str, int] = {}
 
     def waiting() -> dict[str, int]:
         found.update({told.root: told.pending for told in editor.told[core.CANDIDATES_CHANGED]})
         return found
 
-    with hold_project_lock(home, project.key, "syncing"):
+    with hold_project_lock(place.home, place.project.key, "syncing"):
         editor.configure(idleSeconds=0.2)
         await editor.until(lambda: waiting().get(other.as_uri()) == 1)
         busy = [told for told in editor.told[core.SYNC_PROGRESS] if told.root == editor.root][-1]
@@ -275,16 +250,17 @@ async def test_a_busy_repository_does_not_keep_an_idle_editor_from_the_others(
 async def test_a_sync_shows_the_progress_of_another_process_and_then_finds_its_own(
     editor: Editor, isolated: Path
 ) -> None:
-    session(isolated, editor.repo, "11111111-2222-3333-4444-555555555555", *exchange(editor.repo))
+    corrected(isolated, editor.repo)
     await editor.start()
-    home = Home(isolated / ".lerim")
-    project = locate_project(editor.repo, home)
-    assert project
+    place = review_paths(editor.repo)
 
     def counts() -> list[tuple[int, int]]:
         return [(told.sessionsDone, told.sessionsTotal) for told in editor.told[core.SYNC_PROGRESS]]
 
-    with hold_project_lock(home, project.key, "syncing"), share_progress(home, project.key) as share:
+    with (
+        hold_project_lock(place.home, place.project.key, "syncing"),
+        share_progress(place.home, place.project.key) as share,
+    ):
         share(SyncProgress("learning", 3, 7, 2))
         asked = ask_sync(editor)
         await editor.until(lambda: (3, 7) in counts())
@@ -295,7 +271,7 @@ async def test_a_sync_shows_the_progress_of_another_process_and_then_finds_its_o
 
 
 async def test_an_idle_editor_in_restricted_mode_or_with_idle_off_does_nothing(editor: Editor, isolated: Path) -> None:
-    session(isolated, editor.repo, "11111111-2222-3333-4444-555555555555", *exchange(editor.repo))
+    corrected(isolated, editor.repo)
     await editor.start({"trusted": False, "settings": {"idleSeconds": 0.05}})
     for _ in range(10):
         await editor.ask(core.DEBUG, {})

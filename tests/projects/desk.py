@@ -16,9 +16,9 @@ from lerim.jobs.report import SyncEvent, SyncReport
 from lerim.jobs.sync_context import SyncOptions
 from lerim.models.editor import EditorBridge
 from lerim.paths import Home
-from lerim.project import project
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
+from proposals import review_paths
 
 
 @dataclass
@@ -31,9 +31,7 @@ class Desk:
 
     @property
     def place(self) -> ReviewPaths:
-        found = project.locate_project(self.repo, self.home)
-        assert found
-        return ReviewPaths(found, self.home)
+        return review_paths(self.repo, self.home)
 
     def session(self, name: str, *records: Fields, cwd: Path | None = None) -> Path:
         """Writes (or continues) a session of this repository that is over."""
@@ -61,6 +59,11 @@ class Desk:
 
     def waiting(self) -> list[str]:
         return [proposal.record.title for proposal in queue.list_pending(self.place)[0]]
+
+
+def desk_in(home: Path, repo: Path) -> Desk:
+    """The desk of a person with this folder as their home."""
+    return Desk(repo, Home(home / ".lerim"), home / ".claude" / "projects")
 
 
 def correction(desk: Desk, subject: str = "pathlib", file: str = "src/app.py", over: str = "os.path") -> list[Fields]:

@@ -19,10 +19,9 @@ from lerim.memory.record import Evidence, MemoryRecord, Primitive
 from lerim.memory.search.memory_search import MemorySearch
 from lerim.memory.store import StoredMemory
 from lerim.paths import Home
-from lerim.project.project import locate_project
 from lerim.review import acts, queue
 from lerim.review.candidates import CandidateEdit
-from lerim.review.review_paths import ReviewPaths
+from proposals import review_paths
 
 START = datetime(2026, 8, 1, 10, tzinfo=UTC)
 CLAIMS: list[tuple[Primitive, str, str, tuple[str, ...]]] = [
@@ -79,9 +78,7 @@ class World:
         (repo / "src").mkdir()
         (repo / "src" / "app.py").write_text("def load(path):\n    return path\n", encoding="utf-8")
         home = Home(self.folder / "home")
-        project = locate_project(repo.resolve(), home)
-        assert project is not None
-        self.place = ReviewPaths(project, home)
+        self.place = review_paths(repo.resolve(), home)
         self.ledger = self.place.private / "review.sqlite3"
         self.marks = 0
 

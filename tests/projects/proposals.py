@@ -32,9 +32,9 @@ CANDIDATE = Candidate(
 )
 
 
-def review_paths(repo: Path) -> ReviewPaths:
-    """Where the review of this repository is, in the home of the environment."""
-    home = Home.from_environ(os.environ)
+def review_paths(repo: Path, home: Home | None = None) -> ReviewPaths:
+    """Where the review of this repository is, in a home: that of the environment, if none is given."""
+    home = home or Home.from_environ(os.environ)
     project = locate_project(repo, home)
     assert project
     return ReviewPaths(project, home)

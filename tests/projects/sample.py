@@ -11,16 +11,16 @@ from types import ModuleType
 from lerim.jobs import sync
 from lerim.jobs.report import SyncReport
 from lerim.paths import Home
-from lerim.project import project
 from lerim.review.review_paths import ReviewPaths
+from proposals import review_paths
 
 CLONE = Path(__file__).resolve().parents[2]
 EXAMPLES = CLONE / "examples"
 
 
-def load_run() -> ModuleType:
-    """scripts/run.py as a module."""
-    spec = importlib.util.spec_from_file_location("run_script", CLONE / "scripts" / "run.py")
+def load_script(name: str) -> ModuleType:
+    """scripts/NAME.py as a module."""
+    spec = importlib.util.spec_from_file_location(f"{name}_script", CLONE / "scripts" / f"{name}.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -36,10 +36,7 @@ class Sample:
 
     @property
     def place(self) -> ReviewPaths:
-        home = Home.from_environ(self.environ)
-        found = project.locate_project(self.repo, home)
-        assert found
-        return ReviewPaths(found, home)
+        return review_paths(self.repo, Home.from_environ(self.environ))
 
     @property
     def sessions(self) -> Path:
@@ -55,6 +52,6 @@ class Sample:
 
 def make_sample(folder: Path) -> Sample:
     """The sample's repository and sessions below `folder`."""
-    run = load_run()
+    run = load_script("run")
     repo = run.copy_sample(folder, EXAMPLES)
     return Sample(folder, repo, {**os.environ, **run.sample_environment(folder)})

@@ -13,7 +13,6 @@ import pytest
 
 from desk import Desk
 from lerim.jobs.sync_context import SyncOptions
-from lerim.paths import Home
 from lerim.review import queue
 from long import times
 from stories import Brought, Changed, Said, Step, Told
@@ -89,9 +88,8 @@ def story(dice: random.Random, name: str) -> list[Step]:
 
 @pytest.mark.parametrize("batch", range(-(-COUNT // AT_ONCE)))
 def test_no_rewritten_output_speaks_for_the_person_nor_is_accepted_unseen(
-    repo: Path, isolated: Path, batch: int
+    desk: Desk, repo: Path, isolated: Path, batch: int
 ) -> None:
-    desk = Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
     seed = random.randrange(1 << 32)
     dice = random.Random(seed)
     agents = sorted(AGENTS)

@@ -15,9 +15,9 @@ from killer import KILLED, in_child
 from lerim.jobs import SyncOptions, SyncProgress
 from lerim.jobs.report import SyncEvent
 from lerim.jobs.sync import sync_project
-from lerim.paths import Home
-from lerim.project import Git, locate_project
+from lerim.project import Git
 from lerim.project.project import add_alias
+from lerim.review.review_paths import ReviewPaths
 from terminal import answer, run
 
 
@@ -165,17 +165,13 @@ def test_a_folder_that_comes_for_the_first_time_is_read_from_the_start(repo: Pat
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_what_a_killed_sync_was_lent_is_given_back_by_the_next(repo: Path, old: str):
-    home = Home.from_environ(os.environ)
-    project = locate_project(repo, home)
-    assert project is not None
-
+def test_what_a_killed_sync_was_lent_is_given_back_by_the_next(place: ReviewPaths, repo: Path, old: str):
     def hear(event: SyncEvent) -> None:
         if isinstance(event, SyncProgress) and event.stage == "learning":
             os._exit(KILLED)
 
-    lent = add_alias(project, old)
-    assert in_child(lambda: sync_project(lent, home, os.environ, SyncOptions(), hear, lambda: False)) == KILLED
+    lent = add_alias(place.project, old)
+    assert in_child(lambda: sync_project(lent, place.home, os.environ, SyncOptions(), hear, lambda: False)) == KILLED
     assert answer("sync", "--repo", str(repo))["sessions"]["found"] == sessions_of(repo) == 0
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from claude_lines import prompt, reply, text
-from desk import Desk
+from desk import desk_in
 from lerim.memory.uses import Uses
 from lerim.paths import Home
 from terminal import answer, run
@@ -59,7 +59,7 @@ def test_a_question_is_answered_from_ones_own_and_from_sessions_outside_any_repo
     outside: Path, isolated: Path
 ) -> None:
     added = answer("memory", "add", "--global", "--title", "Answer in French", "--body", "Short sentences.")
-    desk = Desk(outside, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
+    desk = desk_in(isolated, outside)
     desk.session("s1", prompt("How do I sharpen a plane iron?"), reply("a", text("On a waterstone, 25 degrees.")))
     assert run("sync", "--global").exit_code == 0
     found = answer("ask", "which stone sharpens the plane iron", "--global", "--model", "none")

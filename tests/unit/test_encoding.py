@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import subprocess
 import zipfile
 from pathlib import Path
@@ -12,18 +11,12 @@ from types import ModuleType
 import pytest
 
 from lerim.models import tokens
-
-CLONE = Path(__file__).resolve().parents[2]
+from sample import CLONE, load_script
 
 
 @pytest.fixture
 def encoding() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("encoding_script", CLONE / "scripts" / "fetch_encoding.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("fetch_encoding")
 
 
 def wheel(folder: Path, member: str, data: bytes) -> Path:

@@ -40,9 +40,8 @@ UNTOLD = {"copilot-chat": {PLANNED}}
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_the_same_story_gives_the_same_candidates_whichever_agent_wrote_it(
-    repo: Path, isolated: Path, agent: str
+    desk: Desk, repo: Path, isolated: Path, agent: str
 ) -> None:
-    desk = Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
     (repo / "pyproject.toml").write_text(BEFORE, encoding="utf-8")
     AGENTS[agent](isolated, repo, "first", FIRST)
     desk.sync()

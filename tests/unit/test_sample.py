@@ -20,7 +20,7 @@ from lerim.review.views import CandidateView
 from lerim.sessions.discovery import discover_stores
 from lerim.sessions.platforms import find_platform_roots
 from lerim.sessions.readers.platform_readers import PLATFORM_READERS
-from sample import CLONE, EXAMPLES, Sample, load_run, make_sample
+from sample import CLONE, EXAMPLES, Sample, load_script, make_sample
 
 AGENTS = {"claude": 7, "codex": 1, "copilot": 1, "gemini": 1, "opencode": 1}
 """How many sessions of each the sample has."""
@@ -110,7 +110,7 @@ def test_every_session_of_the_sample_is_read_without_a_problem(sample: Sample):
 
 def test_the_samples_own_lerim_looks_for_sessions_in_the_sample_alone(sample: Sample):
     """Also once its examples were replaced, and where its home was deleted."""
-    run, home = load_run(), Home(sample.folder / "lerim")
+    run, home = load_script("run"), Home(sample.folder / "lerim")
     for spoil in (sample.folder / "examples.sha256", home.root / "platforms.json"):
         spoil.unlink()
         run.copy_sample(sample.folder, EXAMPLES)
@@ -133,7 +133,7 @@ def test_the_copied_project_is_what_its_sessions_left(sample: Sample):
 
 
 def test_copying_again_keeps_what_is_there_and_new_examples_replace_it(sample: Sample, tmp_path: Path):
-    run = load_run()
+    run = load_script("run")
     kept = sample.repo / "kept.txt"
     kept.write_text("mine", encoding="utf-8")
     run.copy_sample(sample.folder, EXAMPLES)

@@ -16,7 +16,6 @@ from chat_server import fails, finds, says
 from claude_lines import answer as result
 from claude_lines import call, prompt, reply, text
 from desk import Desk
-from lerim.paths import Home
 from lerim.sessions import Catalog, list_facts, list_facts_between
 from model_desk import model
 from stories import FIRST
@@ -142,10 +141,9 @@ def test_the_facts_of_a_span_of_time_are_those_of_its_turns(desk: Desk) -> None:
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_every_agents_session_has_facts_and_is_exported_in_the_same_form(
-    repo: Path, isolated: Path, agent: str
+    desk: Desk, isolated: Path, agent: str
 ) -> None:
-    desk = Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
-    AGENTS[agent](isolated, repo, "first", FIRST)
+    AGENTS[agent](isolated, desk.repo, "first", FIRST)
     desk.sync()
     assert {"wrote", "decided"} <= {relation for _, _, relation, _ in listed()}
     exported = run("sessions", "export", only_session(), "--format", "jsonl").stdout

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -18,8 +17,7 @@ from agent_files import write
 from claude_lines import prompt
 from desk import Desk
 from lerim.memory import Serving, record_serving
-from lerim.paths import Home
-from lerim.project import locate_project
+from lerim.review.review_paths import ReviewPaths
 
 Lerim = Callable[..., str]
 
@@ -129,12 +127,9 @@ def write_calls(home: Path, agent: str, time: float, durations: list[float]) -> 
     write(home / ".lerim" / "run" / "hooks" / f"last-{agent}", json.dumps({"at": time, "durations": durations}))
 
 
-def test_memories_given_over_mcp_count_as_a_call_of_that_agent(repo: Path) -> None:
-    home = Home.from_environ(os.environ)
-    project = locate_project(repo, home)
-    assert project
+def test_memories_given_over_mcp_count_as_a_call_of_that_agent(place: ReviewPaths, repo: Path) -> None:
     for agent in ("gemini-cli-mcp-client", "unknown"):
-        record_serving(home.project(project.key), Serving(1_790_000_000.0, "mcp", agent, "recall", ("a",)))
+        record_serving(place.private, Serving(1_790_000_000.0, "mcp", agent, "recall", ("a",)))
     assert status(repo, "gemini")["last_call"] == "2026-09-21T14:13:20Z"
     assert status(repo, "claude")["last_call"] == ""
 

@@ -13,9 +13,8 @@ import pytest
 
 from chat_server import KEY, Act, Asked, Chat, Handler, chat, fails, hangs, says
 from claude_lines import prompt, reply, text
-from desk import Desk
+from desk import Desk, desk_in
 from isolation import isolate
-from lerim.paths import Home
 from lerim.review import queue
 from lerim.review.views import candidate_view
 from model_desk import codes, reported
@@ -41,7 +40,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, small_repository: Path) -
         isolate(patch, folder / "home")
         patch.setenv("LERIM_MODEL_KEY", KEY)
         repo = Path(shutil.copytree(small_repository, folder / "repo")).resolve()
-        desk = Desk(repo, Home(folder / "home" / ".lerim"), folder / "home" / ".claude" / "projects")
+        desk = desk_in(folder / "home", repo)
         (repo / "src" / "app.py").write_text("CHECKS = ['lint', 'tests']\n", encoding="utf-8")
         rule(desk, "s1", OLD)
         desk.sync()
@@ -62,9 +61,7 @@ def waiting(prepared: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     shutil.copytree(_kept(prepared), prepared, symlinks=True)
     isolate(monkeypatch, prepared / "home")
     monkeypatch.setenv("LERIM_MODEL_KEY", KEY)
-    return Desk(
-        (prepared / "repo").resolve(), Home(prepared / "home" / ".lerim"), prepared / "home" / ".claude" / "projects"
-    )
+    return desk_in(prepared / "home", (prepared / "repo").resolve())
 
 
 def written(**fields: object) -> str:

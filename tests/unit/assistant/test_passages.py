@@ -10,9 +10,8 @@ import pytest
 
 from asker import asked, known
 from claude_lines import prompt, reply, text
-from desk import Desk
+from desk import Desk, desk_in
 from isolation import isolate
-from lerim.paths import Home
 from lerim.review import queue
 
 
@@ -31,7 +30,7 @@ def busy(tmp_path_factory: pytest.TempPathFactory, small_repository: Path) -> It
     with pytest.MonkeyPatch.context() as patch:
         isolate(patch, folder)
         repo = Path(shutil.copytree(small_repository, folder / "repo")).resolve()
-        desk = Desk(repo, Home(folder / ".lerim"), folder / ".claude" / "projects")
+        desk = desk_in(folder, repo)
         write_busy_sessions(desk)
         yield desk
 

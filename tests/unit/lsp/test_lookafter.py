@@ -19,9 +19,8 @@ from lerim.lsp.features import maintaining
 from lerim.lsp.window.settings import EditorOptions, EditorSettings
 from lerim.lsp.window.state import Sidecar
 from lerim.paths import Home
-from lerim.project.project import locate_project
 from lerim.review import queue
-from lerim.review.review_paths import ReviewPaths
+from proposals import review_paths
 from window import make_warm_jobs
 
 pytestmark = pytest.mark.asyncio
@@ -36,15 +35,9 @@ async def sidecar(repo: Path, isolated: Path) -> AsyncIterator[Sidecar]:
     made.options = EditorOptions(trusted=True, settings=EditorSettings())
     made.folder_uris = [path_to_uri(repo)]
     for number in (3, 5):
-        queue.add_memory(place(made, repo), "decision", f"Retry uploads {number} times", BODY)
+        queue.add_memory(review_paths(repo), "decision", f"Retry uploads {number} times", BODY)
     yield made
     made.stop()
-
-
-def place(sidecar: Sidecar, repo: Path) -> ReviewPaths:
-    project = locate_project(repo, sidecar.home)
-    assert project is not None
-    return ReviewPaths(project, sidecar.home)
 
 
 def noted(sidecar: Sidecar) -> int:
@@ -57,11 +50,11 @@ async def test_what_is_due_is_maintained_once_a_day_at_most_and_so_are_the_perso
     sidecar: Sidecar, repo: Path
 ) -> None:
     await maintaining.maintain_when_idle(sidecar)
-    assert [one.action for one in queue.list_pending(place(sidecar, repo))[0]] == ["merge"]
-    own = place(sidecar, repo).personal()
+    assert [one.action for one in queue.list_pending(review_paths(repo))[0]] == ["merge"]
+    own = review_paths(repo).personal()
     for number in (3, 5):
         queue.add_memory(own, "decision", f"Retry uploads {number} times", BODY)
-    queue.add_memory(place(sidecar, repo), "decision", "Use uv", "For everything.")
+    queue.add_memory(review_paths(repo), "decision", "Use uv", "For everything.")
     for _ in range(2):
         await maintaining.maintain_when_idle(sidecar)
     assert [one.action for one in queue.list_pending(own)[0]] == ["merge"]

@@ -13,9 +13,9 @@ from lerim.memory.record import MemoryRecord
 from lerim.memory.store import StoredMemory
 from lerim.paths import Home
 from lerim.project.git import open_git
-from lerim.project.project import locate_project
 from lerim.review import acts, queue
 from lerim.review.review_paths import ReviewPaths
+from proposals import review_paths
 from reviews import Git, Make, proposed, remembered, suggested
 
 Clone = Callable[[], ReviewPaths]
@@ -141,10 +141,7 @@ def clone(place: ReviewPaths, git: Git, tmp_path: Path) -> Clone:
     def made() -> ReviewPaths:
         commit(place, git)
         git(tmp_path, "clone", "-q", str(place.project.root), "clone")
-        home = Home(tmp_path / "another")
-        project = locate_project((tmp_path / "clone").resolve(), home)
-        assert project is not None
-        return ReviewPaths(project, home)
+        return review_paths((tmp_path / "clone").resolve(), Home(tmp_path / "another"))
 
     return made
 
@@ -280,10 +277,8 @@ def test_each_act_that_says_a_memory_is_true_can_be_taken_back_where_nothing_is_
 ) -> None:
     (tmp_path / "new").mkdir()
     git(tmp_path / "new", "init", "-q")
-    project = locate_project(tmp_path / "new", place.home)
-    assert project is not None
-    new = ReviewPaths(project, place.home)
-    source = project.root / "a.py"
+    new = review_paths(tmp_path / "new", place.home)
+    source = new.project.root / "a.py"
     source.write_text("def load():\n    return 1 + 2 + 3\n")
     made = Path(queue.add_memory(new, "decision", "A rule of load", "", references=("a.py#load",)).path or "")
     before = made.read_bytes()

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from desk import Desk, correction
+from desk import Desk, correction, desk_in
 from isolation import isolate
-from lerim.paths import Home
 from lerim.project import project
 from lerim.web.api import API_PREFIX, OPERATIONS
 from long import times
@@ -28,11 +27,7 @@ def world(tmp_path_factory: pytest.TempPathFactory, small_repository: Any) -> It
     home, folder = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("work")
     with pytest.MonkeyPatch.context() as patch:
         isolate(patch, home)
-        desk = Desk(
-            shutil.copytree(small_repository, folder / "repo").resolve(),
-            Home(home / ".lerim"),
-            home / ".claude" / "projects",
-        )
+        desk = desk_in(home, shutil.copytree(small_repository, folder / "repo").resolve())
         desk.session("s1", *correction(desk))
         desk.sync()
         project.add_project(desk.place.project, desk.home)
