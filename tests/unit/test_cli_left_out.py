@@ -52,6 +52,12 @@ def test_what_cannot_be_proposed_is_an_error_that_says_what_to_do(place: ReviewP
     assert done.exit_code == 1 and "Add it as a memory yourself" in done.output
 
 
+def test_an_id_that_is_not_utf8_is_that_of_nothing(place: ReviewPaths, repo: Path):
+    queue.keep_left_out(place, [DroppedSignal("invalid", "cut in the", "s1", "t1")])
+    assert answer("review", "left-out", "--session", "\udcff", "--repo", str(repo))["items"] == []
+    assert "Nothing left out has the id" in run("review", "propose", "\udcff", "--repo", str(repo)).output
+
+
 def test_the_persons_own_have_a_list_of_their_own(place: ReviewPaths, repo: Path):
     own = ReviewPaths(make_personal_project(place.home), place.home)
     queue.keep_left_out(own, [drop_candidate(CANDIDATE, "duplicate", "")])
