@@ -224,15 +224,6 @@ def test_a_message_says_where_it_ran(read: Read) -> None:
     assert session.cwds == ("/w/other",)
 
 
-def test_a_field_of_another_type_costs_a_record_that_field_alone(read: Read) -> None:
-    store = Store()
-    store.say("user", text("go"))
-    store.say("assistant", text("ok"), finish=3)
-    session, turns = read(store)
-    assert [(turn.text, turn.time is not None) for turn in turns] == [("go", True), ("ok", True)]
-    assert session.tokens == Tokens(10, 7, 3, 1)
-
-
 def test_messages_stand_in_the_order_of_their_time_where_ids_started_over(read: Read) -> None:
     store = Store()
     store.say("user", text("first"), id="msg_ffff")
