@@ -48,12 +48,9 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class SessionSource:
-    """What the gate needs to know about the session.
-
-    `find_words` returns everything this speaker said in the turn with this id, joined; "" for an unknown turn.
-    `instruction_text` is the text read from instruction files and from our own memories, on one line in lower case.
-    `accepted` says whether the person's next words accepted what was done.
-    """
+    """What the gate needs to know about the session. `find_words` returns everything this speaker said in the turn with
+    this id, "" for an unknown one; `instruction_text` is that of instruction files and of our own memories, in lower
+    case; `accepted`: the person's next words accepted what was done."""
 
     platform: Platform
     session: str

@@ -1,10 +1,7 @@
-"""Extracts candidates from the turns of one session, without a model.
-
-An exchange (what a person typed, and all replies) is judged once the person's next words are known or the session has
-settled: its passages are ranked, and the best become candidates. Which of them are proposed is decided at the end of a
-pass over the whole session so far, so that repeated claims are merged and a claim taken back in the same pass never
-appears. Candidates below the cut are kept, reported once, and proposed if a later pass makes room for them.
-"""
+"""Extracts candidates from the turns of one session, without a model. An exchange (what a person typed, and all
+replies) is judged once the person's next words are known or the session has settled. Which passages are proposed is
+decided at the end of a pass over the whole session so far. Candidates below the cut are kept, and proposed if a later
+pass makes room for them."""
 
 from __future__ import annotations
 
@@ -116,10 +113,7 @@ class Extraction:
 
     def finish(self, settled: bool) -> list[RuleResult]:
         """Ends the pass and returns its results. Unless the session has settled, its last exchange waits for the next
-        pass.
-
-        Raises RankerError if the ranker file is missing or was made for another version.
-        """
+        pass. Raises RankerError."""
         if settled:
             self._close_exchange(None)
         scores = [self._personal_score(waiting) for waiting in self._waiting]

@@ -1,10 +1,7 @@
-"""Asks a model on behalf of a job: chooses it, checks that it may be asked, pays for it and applies the stop rules.
-
-The stop rules: the session ends at once if the key is refused, the budget is used up, the model no longer exists or
-spending cannot be recorded, because every other question would fail as well. It also ends after two questions in a row
-without an answer. Any other error concerns only its own question, and the next one is asked. If a queued job gets no
-answer for a reason unrelated to its session, it waits for a later sync and keeps its number of tries.
-"""
+"""Asks a model on behalf of a job: chooses it, checks that it may be asked, pays for it and applies the stop rules: the
+session ends at once if every other question would fail as well (the key, the budget, the model, the record of
+spending), and after two questions in a row without an answer. A queued job without an answer for a reason unrelated to
+its session waits for a later sync."""
 
 from __future__ import annotations
 

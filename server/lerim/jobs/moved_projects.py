@@ -1,9 +1,6 @@
-"""Connects a moved repository to the data Lerim kept about it at its old path.
-
-The user gives the old path as an alias. If no repository exists there any more, the moved repository takes over the key
-of the old project. The private folder and the catalog rows belong to the key and therefore stay where they are; only
-the registry file that says which repository the key belongs to is replaced.
-"""
+"""Connects a moved repository to the data Lerim kept about it at its old path, which the user gives as an alias. If no
+repository exists there any more, the moved one takes over its key, to which the private folder and the catalog rows
+belong."""
 
 from __future__ import annotations
 

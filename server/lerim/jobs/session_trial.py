@@ -64,12 +64,9 @@ class SessionTrialRequest:
 def run_session_trial(
     trial: SessionTrialRequest, provider: str = "", name: str = "", base_url: str = "", *, paid: bool = False
 ) -> SessionTrial:
-    """Ask the model of the settings, or another `provider`'s, about one session. `paid`: the person agreed to
-    pay for it this once.
-
-    Raises SettingsError, ModelKeyError or ModelGoneError if no model can be asked, NotFoundError if no session waits,
-    StoppedError if the person cancels, BusyError, CatalogError, TranscriptError, ModelError.
-    """
+    """Ask the model of the settings, or another `provider`'s, about one session. `paid`: the person agreed to pay for
+    it this once. Raises SettingsError, ModelKeyError or ModelGoneError if no model can be asked, NotFoundError if no
+    session waits, StoppedError, BusyError, CatalogError, TranscriptError, ModelError."""
     project, home = trial.project, trial.home
     settings, _ = load.load_settings(trial.environ, home, project.root)
     if provider:

@@ -1,10 +1,6 @@
-"""One sync: find, index, extract, propose. The job process and the terminal share it.
-
-`sync_by_rules` works on one project under its lock. `index_other_sessions` then indexes every other transcript of the
-machine in short transactions; if one of those sessions turns out to have entered this project, its extraction is
-queued. `sync_project` does both, then runs the steps with a model, and finally does the same for the sessions outside
-any repository.
-"""
+"""One sync: find, index, extract, propose. `sync_by_rules` works on one project under its lock; `index_other_sessions`
+then indexes every other transcript of the machine. If one of those entered this project, its extraction is queued and
+done; then come the steps with a model, and the sessions outside any repository."""
 
 from __future__ import annotations
 

@@ -60,12 +60,9 @@ def find_memories_to_repair(linked: Sequence[MemoryLinks]) -> set[str]:
 
 
 def plan_link_repairs(stored: Sequence[StoredMemory]) -> list[LinkRepair]:
-    """Returns the repairs that make the links of these memories agree.
-
-    If memories end each other, directly or in a circle, none of them is ended by it: a person has to remove one of the
-    links (the check reports `link-circle`). A back link to a memory that is not among these stays: that memory may be
-    on another branch, or unreadable at present. An id that two files share is left alone until they are merged.
-    """
+    """Returns the repairs that make the links of these memories agree. If memories end each other, none of them is
+    ended by it: a person has to remove one of the links (`link-circle`). A back link to a memory that is not among
+    these stays: that memory may be on another branch. An id that two files share is left alone."""
     by_id = {one.record.id: one for one in stored}
     wrong = _find_repairs(_unique_by_id([_links_of(one) for one in stored]))
     return [LinkRepair(by_id[name], changes, archive) for name, (changes, archive) in wrong.items()]

@@ -1,15 +1,8 @@
-"""How similar two claims are: the cosine of their words, with a rare word counting more than a common one.
-
-The formula is the vector space model of Manning, Raghavan and Schütze, *Introduction to Information Retrieval* (2008),
-sections 6.2 to 6.4: the weight of a word in a text is `(1 + ln tf) * idf`. `tf` is how often the text contains the
-word, with the title counted three times; `idf` is `ln(1 + N / (1 + n))` for a word in `n` of `N` memories. The
-similarity of two texts is the cosine of the angle between their weight vectors: 1 for the same words, 0 for none in
-common.
-
-Words are those of the full-text index (`index_text`: identifiers count whole and in parts), without filler words and
-the commonest English endings. Title weight, stemming and floor were chosen on the labelled pairs that are not held out
-(evals/README.md, "Neighbours").
-"""
+"""How similar two claims are: the cosine of their words in the vector space model of Manning, Raghavan and Schütze,
+*Introduction to Information Retrieval* (2008), sections 6.2 to 6.4: the weight of a word is `(1 + ln tf) * idf`. `tf`
+is how often the text contains the word, with the title counted three times; `idf` is `ln(1 + N / (1 + n))` for a word
+in `n` of `N` memories. Words are those of the full-text index, without filler words and the commonest English endings;
+the figures were chosen on labelled pairs (evals/README.md, "Neighbours")."""
 
 from __future__ import annotations
 

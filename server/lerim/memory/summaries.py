@@ -1,9 +1,6 @@
-"""Session summaries: `summaries/YYYYMMDD/HHMMSS/<slug>.md`, by the session's start in UTC.
-
-A session has one file, which stays where it was first written. The hashes of the texts that Lerim wrote are recorded
-privately: a file with another hash was edited by a person and is left alone. A hash is recorded before its text is
-written, so that a kill in between leaves nothing that looks like a person's edit.
-"""
+"""Session summaries: `summaries/YYYYMMDD/HHMMSS/<slug>.md`, by the session's start in UTC. The hashes of the texts that
+Lerim wrote are recorded privately, before a text is written: a file with another hash was edited by a person and is
+left alone."""
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
-"""The memories of a project as they were at a moment, from their files and the recorded actions.
-
-A memory exists from the time its session said it (`created`). Actions that took effect at or after the moment are taken
-back in thought, the newest first: a claim from a session takes effect when it was said, any other action when it was
-done. Where the ledger does not know a file, or the file has changed since, its header decides: a memory that ended
-because of a later memory is active.
-"""
+"""The memories of a project as they were at a moment, from their files and the recorded actions. Actions that took
+effect at or after the moment are taken back in thought, the newest first: a claim from a session takes effect when it
+was said. Where the ledger does not know a file, its header decides: a memory that ended because of a later memory is
+active."""
 
 from __future__ import annotations
 

@@ -1,9 +1,5 @@
-"""Run folders: a record of what one sync or maintain run found and did, for people who want to look.
-
-A sync run writes `.lerim/workspace/sync-YYYYMMDD-HHMMSS-<6hex>/` with `extract.json`, `summary.json`,
-`memory_actions.json` and `session.log`. A maintain run writes `maintain-…` with `maintain_actions.json`. A run that did
-nothing leaves no folder, and undo does not need it.
-"""
+"""Run folders: a record of what one sync or maintain run found and did, for people who want to look, in
+`.lerim/workspace/`. A run that did nothing leaves none, and undo does not need it."""
 
 from __future__ import annotations
 

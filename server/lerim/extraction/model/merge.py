@@ -1,9 +1,5 @@
 """Joins the candidates of several windows: the model says which ones make the same claim, and code must find them
-similar.
-
-If the model gives no usable answer, or drops a candidate that no other one covers, code joins alone, and only
-candidates that are nearly identical.
-"""
+similar. Without a usable answer, code joins alone, and only candidates that are nearly identical."""
 
 from __future__ import annotations
 
@@ -37,11 +33,8 @@ class JoinedCandidates:
 def join_with_model(
     lm: dspy.LM, candidates: Sequence[Candidate], metadata: str, metrics: str, guidance: str
 ) -> Iterator[JoinedCandidates | str]:
-    """Yields the joins among the candidates of several windows, keeping the more confident of two. Yields the reason as
-    a text first if code joined alone.
-
-    Raises StoppedError.
-    """
+    """Yields the joins among the candidates of several windows, keeping the more confident of two, after the reason as
+    a text if code joined alone. Raises StoppedError."""
     listed = json.dumps([_describe_candidate(candidate) for candidate in candidates], ensure_ascii=False)
     inputs = {"transcript": listed, "metadata": metadata, "metrics": metrics, "guidance": guidance}
     try:

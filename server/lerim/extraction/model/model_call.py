@@ -62,13 +62,8 @@ def ask_signature(
     retry: bool = True,
 ) -> ParsedAnswer[Item]:
     """Asks once and, with `retry`, a second time with the error message if nothing in the answer can be parsed.
-
-    `signature` has one output field, an `item` or a list of them; `inputs` has a text for each input field. The error
-    is appended to the last of these. `think`: the model gives its reasoning before the answer.
-
-    Raises ModelError (WindowTooLargeError, ModelKeyError, ModelGoneError, ModelRefusedError, ModelSilentError,
-    ModelAwayError) if no answer came, any LerimError from the engine, and StoppedError.
-    """
+    `signature` has one output field, an `item` or a list of them. `think`: the model gives its reasoning before the
+    answer. Raises ModelError if no answer came, any LerimError from the engine, and StoppedError."""
     answer = _ask_once(lm, signature, inputs, item, think)
     if not answer.parse_error or (answer.is_truncated and not answer.truncation_unreported) or not retry:
         return answer

@@ -103,12 +103,8 @@ class RankedDraft(NamedTuple):
 
 
 def rank_drafts(scene: Scene, number: int, adjustment: PersonalAdjustment = NO_ADJUSTMENT) -> list[RankedDraft]:
-    """Returns the drafts of an exchange that score above the cut or slightly below it, the best first, at most
-    `MAX_DRAFTS_PER_EXCHANGE`.
-
-    `number` is the count of earlier prompts; `adjustment` adjusts the scores by the person's decisions. Raises
-    RankerError if the ranker file is missing or was made for another version.
-    """
+    """Returns the drafts of an exchange that score above the cut or slightly below it, the best first. `number` is the
+    count of earlier prompts; `adjustment` is the person's. Raises RankerError."""
     learned = load_ranker()
     min_score = learned.further - BELOW_CUT_MARGIN
     scored_passages: list[tuple[float, int, float]] = []
@@ -237,8 +233,8 @@ def _names_something(text: str) -> bool:
 
 
 def _find_context(passage: TurnPassage, scene: Scene) -> Quote | None:
-    """Returns the sentence that a passage refers to: the one before it in its text, else the first sentence of the
-    prompt (for an agent's passage) or the last sentence of the agent's previous reply (for a person's)."""
+    """Returns the sentence that a passage refers to: the one before it in its text, else the beginning of the prompt
+    (for an agent's passage) or the end of the agent's previous reply."""
     if passage.source == "answer" or not _needs_context(passage.text):
         return None
     who: Speaker = "user" if passage.is_persons else "assistant"

@@ -1,10 +1,6 @@
-"""The part of a sync in which a model compares a waiting candidate with similar memories: whether it says the same as
-one of them, changes it, replaces it or answers it. The explorer model looks for evidence, the lead model decides, and
-code checks the decision.
-
-The decision becomes the candidate's suggested answer, which the person may take or not. A model is asked about each
-candidate only once.
-"""
+"""The part of a sync in which a model compares a waiting candidate, only once, with similar memories: the explorer
+model looks for evidence, the lead model decides, and code checks the decision, which becomes the candidate's suggested
+answer."""
 
 from __future__ import annotations
 

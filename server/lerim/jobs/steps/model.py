@@ -1,9 +1,6 @@
-"""The part of a sync in which a model reads the sessions that the rules have read and proposes what they missed.
-
-Errors here do not affect what the rules proposed. If the person has not agreed to the model yet, or the day's budget is
-used up, that is not an error: the report says what waits and why. If reading a session fails, its results so far are
-kept, and the next sync continues there.
-"""
+"""The part of a sync in which a model reads the sessions that the rules have read and proposes what they missed. Errors
+here do not affect what the rules proposed. If reading a session fails, its results so far are kept, and the next sync
+continues there."""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
 """The part of a sync that summarizes sessions, after all candidates: by rules, and then by a model if one is chosen.
-
 Summaries are memories that nobody reviews: they are git-ignored, and no hover, lens or search shows them. They are
-written only if the project has a `.lerim/` folder already. A summary by the rules stays until a model has written a
-better one. A model's answers about parts of a session are kept even if an error ends the summary.
-"""
+written only if the project has a `.lerim/` folder already."""
 
 from __future__ import annotations
 

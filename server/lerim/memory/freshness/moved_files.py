@@ -1,9 +1,6 @@
 """Finds in git's history where a missing referenced file went, by git's renames or else by the most similar new file,
-and the baselines of memories that were verified elsewhere, at the verified commit.
-
-A memory may name a symbol by a name that it got later, because it was updated after a rename. Then the first version
-that has this name is found: there, the symbol must be the same as another one at the verified commit.
-"""
+and the baselines of memories that were verified elsewhere. A memory may name a symbol by a later name: in the first
+version with that name, it must be the same as another one at the verified commit."""
 
 from __future__ import annotations
 

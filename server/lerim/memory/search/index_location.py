@@ -1,10 +1,7 @@
-"""Where an index is on disk, how it is recognised as ours, and the lock that lets one process at a time write it.
-
-An index file is opened only if this installation made it: its device, inode and a nonce are noted in the private
-folder. The note is removed while the index is written, so that neither a kill nor a file brought by a repository can
-lead to a damaged or foreign index: a new one is made instead. For the same reason there is no journal on disk, so that
-a planted one is never used.
-"""
+"""Where an index is on disk, how it is recognised as ours, and the lock that lets one process at a time write it. An
+index is opened only if this installation made it: its device, inode and a nonce are noted in the private folder, but
+not while it is written, so that neither a kill nor a file brought by a repository can lead to a damaged or foreign
+index. For the same reason there is no journal on disk."""
 
 from __future__ import annotations
 

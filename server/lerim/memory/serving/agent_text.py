@@ -1,9 +1,6 @@
-"""Memories as text for coding agents: facts within bounds, which can neither end their fence nor pass for a command.
-
-Every agent treats the text it is given differently, some as part of the system prompt, so the text of a memory is made
-harmless before it leaves: one line an item, no markup, no links, no invisible characters. The readers of sessions cut
-the fence out again (`sessions/readers/engine/typed_text.py`), so that nothing is learned from a memory twice.
-"""
+"""Memories as text for coding agents, some of which treat it as part of the system prompt: one line an item, no markup,
+no links, no invisible characters, so that it can neither end its fence nor pass for a command. The readers of sessions
+cut the fence out again, so that nothing is learned from a memory twice."""
 
 from __future__ import annotations
 

@@ -1,10 +1,5 @@
-"""Installed coding agents as models: where their programs are, and how to ask each one without tools.
-
-Nothing here starts a program: agents are found by checking files. The arguments and variables below were checked
-against the real programs (docs/decisions/0023): the model is offered no tool that reads, runs or fetches, files
-mentioned in a transcript are not read, and no session is saved if the program can turn that off. Only Cursor's
-program was not tested.
-"""
+"""Installed coding agents as models: where their programs are, and how to ask each one without tools
+(docs/decisions/0023). Nothing here starts a program: agents are found by checking files."""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
-"""List prices of well-known models on 26 October 2026, for sessions without a recorded cost and Lerim's own calls.
-
-A model that is not listed has no known price; nothing is inferred from a similar name. Batches, fast modes,
-promotions and subscriptions are ignored. The higher price of long prompts applies only if the length of a prompt is
-known, so not to a session's totals.
-"""
+"""List prices of well-known models on 26 October 2026. A model that is not listed has no known price. Batches, fast
+modes, promotions and subscriptions are ignored. The higher price of long prompts applies only if the length of a prompt
+is known, so not to a session's totals."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Records the spending on models, call by call, so that a day's budget holds for any number of concurrent processes.
-
-Before a billed call, its highest possible cost is reserved in one exclusive transaction that also compares the day's
-sum with the budget; afterwards the reservation is replaced by the actual usage. If a call is cut short because its
-process was killed, the reservation stays, because the service may have answered. Amounts are in 10^-12 US dollars.
-"""
+"""Records the spending on models, call by call, so that a day's budget holds for any number of processes: before a
+billed call, its highest possible cost is reserved in one exclusive transaction, and replaced by the actual usage
+afterwards. If its process is killed, the reservation stays, because the service may have answered. Amounts are in
+10^-12 US dollars."""
 
 from __future__ import annotations
 

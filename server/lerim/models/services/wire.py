@@ -1,9 +1,5 @@
 """Sends one HTTP request to a model service, with a deadline, a size limit and immediate cancellation, without
-redirects or netrc.
-
-The request runs in its own thread, because a library call that waits for a server cannot be interrupted. At a
-deadline the thread is abandoned; it ends with its socket.
-"""
+redirects or netrc, in a thread of its own, because a library call that waits for a server cannot be interrupted."""
 
 from __future__ import annotations
 

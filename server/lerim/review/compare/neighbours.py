@@ -1,9 +1,6 @@
-"""Compares a candidate with existing memories: finds the memories near it, and what its own words suggest about them.
-
-Two texts say the same only if they are equal after normalisation (`similarity.py`). Any other candidate is an
-addition that is shown with its neighbours; a person, or a model before them, decides how it relates to each. A
-candidate by itself suggests replacing a memory only if it names what is given up and the memory's title contains that.
-"""
+"""Compares a candidate with existing memories. Two texts say the same only if they are equal after normalisation
+(`similarity.py`). A candidate by itself suggests replacing a memory only if it names what is given up and the memory's
+title contains that; else a person, or a model before them, decides."""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
-"""The review ledger of a project: the claims proposed here, what became of them, and how to undo every action.
-
-It is a database in the private folder. It therefore survives when `review/` or run folders are deleted, and no
-repository can bring its own. Claims are recognised by salted hashes of their text and words. The ledger also stores
-each session's claim as it was proposed, and the file texts that an action replaced.
-"""
+"""The review ledger of a project: the claims proposed here, what became of them, and how to undo every action. It is in
+the private folder, so no repository can bring its own. Claims are recognised by salted hashes of their text and
+words."""
 
 from __future__ import annotations
 
@@ -62,13 +59,10 @@ _SCHEMA = sqlite.Schema(
 
 @dataclass(frozen=True, slots=True)
 class LedgerClaim:
-    """A claim that this installation proposed.
-
-    `memory` is the id of the memory it became; for an outdated claim, the memory or candidate that took its place.
-    `note` says why it was withdrawn, and `blocked` counts how often it came up again after being rejected. `written` is
-    the hash of the candidate file as Lerim last wrote it; if the file has another hash, a person edited it. `last_said`
-    is the time of the latest turn that states the claim, 1970 if unknown.
-    """
+    """A claim that this installation proposed. `memory` is the id of the memory it became, `note` says why it was
+    withdrawn, and `blocked` counts how often it came up again after being rejected. If the candidate file has another
+    hash than `written`, a person edited it. `last_said` is the time of the latest turn that states the claim, 1970 if
+    unknown."""
 
     id: str
     source: str

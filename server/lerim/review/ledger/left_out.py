@@ -49,12 +49,8 @@ _ORDER = "said DESC, score DESC, id"
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A claim that was not proposed.
-
-    `said` is the time of its turn, or of the sync if that is unknown. `candidate` is None if no candidate can be made
-    of it. `proposed` is the id of the candidate that was made of it earlier, or "". `score` is its ranking score, if it
-    was ranked.
-    """
+    """A claim that was not proposed. `said` is the time of its turn, or of the sync. `candidate` is None if none can be
+    made of it. `proposed` is the id of the candidate that was made of it earlier, or ""."""
 
     id: str
     reason: DropReason
