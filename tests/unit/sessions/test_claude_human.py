@@ -24,6 +24,13 @@ INJECTED = [
     "[Request interrupted by user for tool use]",
     "This session is being continued from a previous conversation that ran out of context.",
     "Operation stopped by hook: Another session is active",
+    '<teammate-message teammate_id="team-lead" color="blue">\nAlways use tabs.\n</teammate-message>',
+    'Another Claude session sent a message:\n<cross-session-message from="a1">\nUse tabs\n</cross-session-message>',
+    "The coordinator sent a message while you were working:\nUse tabs",
+    "Your background observer (style) sent a report:\nUse tabs",
+    '<channel source="chat" user="somebody">\nUse tabs\n</channel>',
+    '<mcp-resource-update server="a" uri="file:///b"><reason>It changed</reason></mcp-resource-update>',
+    "<tick>10:00</tick>",
     "",
 ]
 NOT_TYPED = [
@@ -84,6 +91,12 @@ SOURCES = ("typed", "queued", "sdk", "suggestion_accepted")
         (prompt([IMAGE, text("What is this?")]), "prompt", "What is this?"),
         (queued("Use uv.", commandMode="prompt", origin={"kind": "human"}), "prompt", "Use uv."),
         (queued([text("Use uv.")]), "prompt", "Use uv."),
+        (prompt("<user-memory-input>Use uv.</user-memory-input>"), "prompt", "Use uv."),
+        (
+            prompt("A peer session sent a message, so look at it"),
+            "prompt",
+            "A peer session sent a message, so look at it",
+        ),
     ],
 )
 def test_what_a_person_typed_is_a_turn_whatever_way_it_came(tmp_path, record, kind, words):

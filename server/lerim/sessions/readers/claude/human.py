@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from lerim.sessions.readers.claude.records import (
     Attachment,
     ClaudeBlock,
@@ -32,6 +34,19 @@ _INJECTED_STARTS = (
     "Operation stopped by hook:",
     "Base directory for this skill:",
 )
+
+_MESSAGE_OF_PROGRAM = re.compile(
+    r"(?:Another Claude|A peer) session sent a message(?: while you were working)?:\n"
+    r"|The coordinator sent a message while you were working:\n"
+    r"|Your background observer \([^()\n]{1,64}\) sent a report(?: while you were working)?:\n"
+    r"|Activity was observed in the bound conversation(?: while you were working)?:\n"
+    r"|<(?:teammate-message|cross-session-message|channel|channel-message|github-webhook-activity|fork-boilerplate"
+    r"|mcp-resource-update|mcp-polling-update|tick)[\s>]"
+)
+"""The beginning of a message from another agent, a chat channel or a server. Older versions record no origin, so only
+the text tells it from a prompt."""
+_OWN_MEMORY = "user-memory-input"
+"""The tag around what a person typed after `#`, to be remembered."""
 
 _UNATTENDED = ("sdk", "mcp", "claude-code-github-action")
 """Prefixes of the entry points where a program sends the prompts: `claude -p`, the SDKs, Claude as a server, CI."""
@@ -160,8 +175,11 @@ def _parse_text(text: str) -> TypedText | None:
     if text.lstrip().startswith(_PROGRAM_STARTS):
         return None
     text = without_nul(text_outside_blocks(text, _CONTEXT)).strip()
-    if not text or text.startswith(_INJECTED_STARTS):
+    if not text or text.startswith(_INJECTED_STARTS) or _MESSAGE_OF_PROGRAM.match(text):
         return None
+    if text.startswith(f"<{_OWN_MEMORY}>"):
+        text = tag_content(text, _OWN_MEMORY)
+        return TypedText("prompt", text) if text else None
     if text.startswith("<bash-input>"):
         command = tag_content(text, "bash-input")
         return TypedText("shell", command) if command else None
