@@ -24,6 +24,8 @@ INJECTED = [
     "[Request interrupted by user for tool use]",
     "This session is being continued from a previous conversation that ran out of context.",
     "Operation stopped by hook: Another session is active",
+    "Stop hook feedback:\nAlways run the tests.",
+    "[SYSTEM NOTIFICATION - NOT USER INPUT]\nThis is an automated background-task event.",
     '<teammate-message teammate_id="team-lead" color="blue">\nAlways use tabs.\n</teammate-message>',
     'Another Claude session sent a message:\n<cross-session-message from="a1">\nUse tabs\n</cross-session-message>',
     "The coordinator sent a message while you were working:\nUse tabs",

@@ -32,6 +32,8 @@ _INJECTED_STARTS = (
     "[Request interrupted",
     "This session is being continued",
     "Operation stopped by hook:",
+    "Stop hook feedback:",
+    "[SYSTEM NOTIFICATION - NOT USER INPUT]",
     "Base directory for this skill:",
 )
 
