@@ -95,14 +95,6 @@ class StoredSession:
     def report_lost(self, what: str, where: str) -> None:
         self.problems.append(Problem("bad-record", where, f"A {what} of this session could not be read: skipped"))
 
-    def sort(self) -> StoredSession:
-        """Sorts the messages and their pieces chronologically and returns the session. Ids begin with the time, but
-        start over every 795 days, so messages are sorted by their time first."""
-        self.messages.sort(key=lambda one: ((one.time and one.time.created) or 0, one.id or ""))
-        for pieces in self.pieces.values():
-            pieces.sort(key=lambda one: one.id)
-        return self
-
 
 def _file_label(part: OpenCodePart) -> str:
     image = (part.mime or "").startswith("image/")
@@ -115,19 +107,21 @@ def load_stored_session(transcript: Transcript, *, brief: bool) -> StoredSession
         problems: list[Problem] = []
         stored = live.read_database(transcript.path, lambda db: _load_rows(db, transcript, brief=brief), problems)
         stored.problems += problems
-        return stored.sort()
-    try:
-        info, export = _parse_session(read_session_file(transcript.path))
-    except ValueError as error:
-        what = "This session cannot be read: its file is damaged or incomplete"
-        todo = "Lerim tries again when the file changes."
-        raise TranscriptError(what, where=str(transcript.path), todo=todo) from error
-    stored = StoredSession(info)
-    if export is None:
-        _add_files(stored, transcript, brief=brief)
     else:
-        _add_exported(stored, export, transcript.path, brief=brief)
-    return stored.sort()
+        try:
+            info, export = _parse_session(read_session_file(transcript.path))
+        except ValueError as error:
+            what = "This session cannot be read: its file is damaged or incomplete"
+            todo = "Lerim tries again when the file changes."
+            raise TranscriptError(what, where=str(transcript.path), todo=todo) from error
+        stored = StoredSession(info)
+        if export is None:
+            _add_files(stored, transcript, brief=brief)
+        else:
+            _add_exported(stored, export, transcript.path, brief=brief)
+    # ids begin with the time, but start over every 795 days
+    stored.messages.sort(key=lambda one: ((one.time and one.time.created) or 0, one.id or ""))
+    return stored
 
 
 def find_stored_folder(path: Path) -> str:
@@ -174,6 +168,8 @@ def _load_rows(db: sqlite3.Connection, transcript: Transcript, *, brief: bool) -
     ):
         part = column_text(native_id)
         stored.add_part(_encode_cell(data), part, column_text(message), f"{where} {part}", brief=brief)
+    for pieces in stored.pieces.values():
+        pieces.sort(key=lambda one: one.id)
     for what, numbers in (("message", lost), ("part", lost_parts)):
         for number in numbers:
             stored.report_lost(what, f"{where} row {number}")
@@ -206,7 +202,7 @@ def _add_files(stored: StoredSession, transcript: Transcript, *, brief: bool) ->
     stored.info.id = transcript.session_id
     if not stored.info.directory:
         stored.worktree = _find_worktree(storage, stored.info)
-    message_paths = sorted(_list_json_files(storage / "message" / transcript.session_id, stored))
+    message_paths = _list_json_files(storage / "message" / transcript.session_id, stored)
     for path in message_paths:
         is_newest = path == message_paths[-1]
         if (data := _read_record_file(stored, path, is_newest=is_newest)) is not None:
@@ -237,8 +233,8 @@ def list_message_heads(storage: Path, session: str) -> Iterator[OpenCodeMessage]
             yield stored.messages.pop()
 
 
-def _list_json_files(folder: Path, stored: StoredSession) -> Iterator[Path]:
-    yield from (Path(entry.path) for entry in list_folder(folder, stored.problems) if entry.name.endswith(".json"))
+def _list_json_files(folder: Path, stored: StoredSession) -> list[Path]:
+    return [Path(entry.path) for entry in list_folder(folder, stored.problems) if entry.name.endswith(".json")]
 
 
 def _read_record_file(stored: StoredSession, path: Path, *, is_newest: bool) -> bytes | None:
@@ -281,17 +277,3 @@ def _add_exported(stored: StoredSession, export: OpenCodeExport, path: Path, *, 
             stored.pieces[message_id] = []
             for part in split_json_array(exported.parts):
                 stored.add_part(part, "", message_id, f"{path}@{index}", brief=brief)
-            stored.pieces[message_id] = _with_increasing_ids(stored.pieces[message_id])
-
-
-def _with_increasing_ids(pieces: list[OpenCodePiece]) -> list[OpenCodePiece]:
-    """Returns the parts of a message with ids that increase in the order of the parts."""
-    ordered: list[OpenCodePiece] = []
-    last_id = ""
-    for index, one in enumerate(pieces):
-        if not ordered or one.id > ordered[-1].id:
-            last_id = one.id
-            ordered.append(one)
-        else:
-            ordered.append(one._replace(id=f"{last_id}~{index:06d}"))
-    return ordered

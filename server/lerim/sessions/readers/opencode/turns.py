@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace as replace_fields
+from itertools import takewhile
 
 from msgspec.structs import replace
 
@@ -73,8 +74,8 @@ def _unreverted_messages(
     for message in stored.messages:
         pieces = stored.pieces.get(message.id or "", [])
         if revert.message_id and message.id == revert.message_id:
-            if revert.part_id:
-                yield message, [one for one in pieces if one.id < revert.part_id]
+            if part_id := revert.part_id:
+                yield message, list(takewhile(lambda one: one.id < part_id, pieces))
             return
         yield message, pieces
 
