@@ -82,11 +82,8 @@ def decode_candidate(kept: bytes) -> Candidate:
 
 @dataclass(frozen=True, slots=True)
 class DroppedSignal:
-    """A signal that did not become a candidate, with the reason shown in the report and the panel.
-
-    `candidate` is the candidate it would have been, so that a person can still have it proposed; None if it cannot be
-    one. `score` is its ranking score, None if it was not ranked.
-    """
+    """A signal that did not become a candidate, with the reason. `candidate` is the candidate it would have been, so
+    that a person can still have it proposed."""
 
     reason: DropReason
     title: str

@@ -93,11 +93,8 @@ def show_turn(turn: Turn) -> ShownTurn | None:
 
 
 def without_repeats(shown_turn: ShownTurn, turn_by_digest: dict[str, int]) -> ShownTurn:
-    """Returns the turn with text that repeats an earlier turn verbatim (tool output, or text the agent wrote to a file)
-    replaced by a note with the number of that turn.
-
-    `turn_by_digest` maps the digests of texts shown so far to turn numbers; this turn's are added to it.
-    """
+    """Returns the turn with text that repeats an earlier turn verbatim replaced by a note with the number of that turn.
+    `turn_by_digest` maps the digests of texts shown so far to turn numbers, and is updated."""
     return msgspec.structs.replace(
         shown_turn,
         pieces=tuple(_replace_repeated(piece, shown_turn.number, turn_by_digest) for piece in shown_turn.pieces),

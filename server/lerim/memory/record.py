@@ -44,10 +44,7 @@ class Evidence:
 @dataclass(frozen=True, slots=True)
 class MemoryRecord:
     """One memory file. `id` is `YYYYMMDD-<slug>`, the file's stem; `source` is `<platform>:<session>#<turn>` or
-    `manual`.
-
-    `references` are `path` or `path#symbol`, relative to the repository, with forward slashes. `confidence` is in 0..1.
-    """
+    `manual`; `references` are `path` or `path#symbol`, relative to the repository."""
 
     id: str
     primitive: Primitive
@@ -332,10 +329,8 @@ def evidence_values(evidence: Iterable[Evidence]) -> tuple[dict[str, str], ...]:
 
 
 def render_record(record: MemoryRecord, extra: Mapping[str, HeaderValue] | None = None) -> str:
-    """Returns a whole memory file: header, empty line, body, newline. `extra` keys follow those of the schema.
-
-    Redacts the text again, whatever happened to it since it was first redacted, so that no secret is ever written.
-    """
+    """Returns a whole memory file. `extra` keys follow those of the schema. Redacts the text again, whatever happened
+    to it since it was first redacted, so that no secret is ever written."""
     header = header_values(record) | dict(extra or {})
     lines = [line for key, value in header.items() for line in key_lines(key, _redact_value(key, value, ""))]
     body = _redact_new(record.body, "").encode("utf-8", "replace").decode()

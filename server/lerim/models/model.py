@@ -10,10 +10,8 @@ from lerim.config import RoleName, Wire, format_host, is_loopback
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model that can be asked. `base_url` has no trailing slash; `key` is "" if a local server needs none.
-
-    For the wire `editor`, `name` is the id of the editor's model. `why` tells people why the model was chosen.
-    """
+    """A model that can be asked. `base_url` has no trailing slash; `key` is "" if a local server needs none; for the
+    editor, `name` is the id of its model. `why` tells people why the model was chosen."""
 
     provider: str
     name: str

@@ -134,10 +134,8 @@ def estimate_waiting(
     until: datetime | None = None,
     kinds: Sequence[str] = (MODEL_JOB,),
 ) -> WaitingWork:
-    """Estimates the work that waits in a project for its extraction model (None: none is chosen) and for the model that
-    then summarizes the same sessions. The cost covers both; it is None if neither is billed or a price is not known.
-    `kinds` are those of the jobs that count.
-    """
+    """Estimates the work that waits in a project for its extraction model and for the model that then summarizes the
+    same sessions. The cost covers both; it is None if neither is billed or a price is not known."""
     pending = catalog.count_pending_turns(project, since, until, kinds)
     if model is None:
         return WaitingWork(pending.sessions, estimate_shown_tokens(pending), why=why or "none")

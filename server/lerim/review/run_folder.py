@@ -35,11 +35,8 @@ _NOT_WRITTEN = ("candidate", "score", "features")
 
 
 class MemoryAction(msgspec.Struct, frozen=True):
-    """What was done with one candidate.
-
-    `action`: proposed-add, proposed-update, accepted, blocked, known or withdrawn. `id` is the candidate's id, `memory`
-    the id of the memory concerned, and `undo` the id of the action to undo.
-    """
+    """What was done with one candidate: proposed-add, proposed-update, accepted, blocked, known or withdrawn. `undo` is
+    the id of the action to undo."""
 
     action: str
     id: str
@@ -74,11 +71,8 @@ class MaintainActionsFile(msgspec.Struct, frozen=True):
 
 
 class SummaryAction(msgspec.Struct, frozen=True):
-    """What was done with the summary of one session.
-
-    `action`: written, updated, or theirs (left unchanged because a person had edited the file). `maker` is "rules" or
-    the label of the model that wrote the summary.
-    """
+    """What was done with the summary of one session: written, updated, or theirs (a person had edited the file).
+    `maker` is "rules" or the label of a model."""
 
     action: str
     session: str

@@ -110,11 +110,8 @@ def qualifies_for_llm_extraction(tool_names: Sequence[str], response_text: str) 
 def extract_with_llm(
     response_text: str, tool_summaries: Sequence[str], turn: int, llm_chat: Callable[[str], str]
 ) -> list[Fact]:
-    """Returns the facts a model finds in a turn, at most `MAX_MODEL_FACTS`; `llm_chat` takes a prompt and returns the
-    answer, and its exceptions are passed on.
-
-    The answer is parsed leniently: the JSON list may be anywhere in it, and items that are not facts are skipped.
-    """
+    """Returns the facts a model finds in a turn, at most `MAX_MODEL_FACTS`; the exceptions of `llm_chat` are passed on.
+    The JSON list may be anywhere in the answer, and items that are not facts are skipped."""
     tools = "\n".join(f"- {wording.shorten(wording.squeeze_spaces(item), 300)}" for item in tool_summaries[:40])
     data = json.dumps({"answer": clip_text(response_text, MAX_REPLY_CHARS), "tools": tools}, ensure_ascii=False)
     return list(dict.fromkeys(islice(_parse_facts(llm_chat(f"{_PROMPT}{data}"), turn), MAX_MODEL_FACTS)))

@@ -51,11 +51,8 @@ class MissingQuote:
 
 
 def locate_quote(quote: str, number: int, turns: Sequence[ShownTurn]) -> FoundQuote | MissingQuote:
-    """Looks a quote up in the turn with this number, then in all turns, where it must occur in only one.
-
-    A label from the rendering may have been copied with the quote. A very short quote is enough if it is everything the
-    person said in that place ("use MIT").
-    """
+    """Looks a quote up in the turn with this number, then in all turns, where it must occur in only one. A very short
+    quote is enough if it is everything the person said in that place ("use MIT")."""
     named_turn = next((turn for turn in turns if turn.number == number), None)
     found = _find_in_turns(quote, named_turn, turns)
     if isinstance(found, MissingQuote) and named_turn is not None and (bare := _without_label(quote, named_turn)):

@@ -44,11 +44,8 @@ class _State:
 
 
 class Material:
-    """The turns of one session, in order, as a model is shown them.
-
-    `state` is what `state()` returned at the end of an earlier pass. A turn added again replaces its earlier form; one
-    that was sent and has changed since is sent again.
-    """
+    """The turns of one session, in order, as a model is shown them. `state` is what `state()` returned at the end of an
+    earlier pass. A turn that was sent and has changed since is sent again."""
 
     def __init__(
         self,

@@ -39,11 +39,8 @@ Item = TypeVar("Item", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class ParsedAnswer(Generic[Item]):
-    """The items that could be parsed, why others could not, and, if none could be, the reason in `parse_error`.
-
-    `is_truncated`: the model reached its output limit, so there is more to say. `truncation_unreported`: the model did
-    not report that, but the answer ends in the middle of its JSON.
-    """
+    """The items that could be parsed, why others could not, and, if none could be, the reason. `is_truncated`: the
+    model reached its output limit, or, `truncation_unreported`, the answer ends in the middle of its JSON."""
 
     items: tuple[Item, ...]
     faults: tuple[str, ...] = ()

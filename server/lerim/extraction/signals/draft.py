@@ -69,11 +69,8 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One exchange with its context: the exchange before, and the person's next words (None: none yet).
-
-    `locate` maps a path as written and the turn's cwd to a repo-relative path, or "" for a path outside the repository.
-    `symbols` maps names to the repository file that defines them, as far as the session saw it.
-    """
+    """One exchange with its context. `locate` maps a path as written and the turn's cwd to a repo-relative path, or ""
+    for one outside; `symbols` maps names to the file that defines them, as far as the session saw it."""
 
     before: Exchange
     now: Exchange

@@ -45,10 +45,8 @@ class SessionAction:
 
 @dataclass(slots=True)
 class SummaryExchange:
-    """A person's message and all replies to it. `prompt` is None if the session begins with a reply.
-
-    `changed_files` maps repo-relative paths to the turns that changed them, `read_files` maps other paths named in tool
-    calls to one turn."""
+    """A person's message (None: the session begins with a reply) and all replies to it. `changed_files` maps paths to
+    the turns that changed them, `read_files` maps other paths to one turn."""
 
     prompt: SummaryTurn | None
     replies: list[SummaryTurn] = field(default_factory=list)

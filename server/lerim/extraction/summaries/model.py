@@ -82,10 +82,8 @@ SummaryEvent: TypeAlias = SummaryCallStarted | ModelStep
 
 
 def summarize_with_model(lm: dspy.LM, task: SummaryTask, parts: SummaryParts) -> Generator[SummaryEvent, None, Summary]:
-    """Asks about the turns after those in `parts`, adds each new part to it as it arrives, and returns the summary.
-
-    Raises ModelError, StoppedError, SettingsError, and whatever LerimError the engine raises.
-    """
+    """Asks about the turns after those in `parts`, adds each new part to it, and returns the summary. Raises
+    ModelError, StoppedError, SettingsError, and whatever LerimError the engine raises."""
     turns = show_summary_turns(task.turns)
     seen = take_overlap([turn for turn in turns if turn.number <= parts.sent], task.overlap_tokens, task.count)
     fresh = [turn for turn in turns if turn.number > parts.sent]

@@ -39,13 +39,9 @@ class ExtractionRequest:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedSession:
-    """What was learned from the new turns of one session.
-
-    `results` are in the order in which they must be handled, and redacted. `frictions` are the environment errors met,
-    none for a subagent. `facts` are encoded, by turn id, and `model_turns` are the turns worth a model's time.
-    `resume`, `state` and `redactions` are for the next extraction, which is due in `due_in` seconds; None: when the
-    session grows.
-    """
+    """What was learned from the new turns of one session, redacted. `results` must be handled in order; `facts` are
+    encoded, by turn id; `model_turns` are worth a model's time. `resume`, `state` and `redactions` are for the next
+    extraction, which is due in `due_in` seconds; None: when the session grows."""
 
     results: tuple[Candidate | DroppedSignal | Withdrawal, ...]
     frictions: tuple[Friction, ...]
@@ -60,10 +56,7 @@ class ExtractedSession:
 
 def extract_session(request: ExtractionRequest, cancelled: Callable[[], bool] = lambda: False) -> ExtractedSession:
     """Read, redact and rank the new turns of one session. The same transcript gives the same result on any machine,
-    except that references to files are kept only if they exist in the project's folder.
-
-    Raises StoppedError once `cancelled`, TranscriptError if the file cannot be read.
-    """
+    apart from references to files that do not exist there. Raises StoppedError once `cancelled`, TranscriptError."""
     transcript, scope = request.transcript, request.scope
     reading = SessionReading(transcript, scope, request.earlier, cancelled)
     rules = make_extraction(scope.project, transcript, request.adjustment, reading.state, scope.exists)

@@ -22,11 +22,8 @@ Extraction = Callable[[], ExtractedSession]
 
 @dataclass(slots=True)
 class OrderedExtraction:
-    """Extracts the sessions of jobs, which are claimed a little ahead of the one that is handled.
-
-    `pool` may be None: then each session is extracted when its turn comes. With a pool and `helps`, this process
-    extracts sessions too while it waits. `put_back` returns a claimed job that was not handled to the queue.
-    """
+    """Extracts the sessions of jobs, which are claimed a little ahead of the one that is handled. With a `pool` and
+    `helps`, this process extracts sessions too while it waits. `put_back` returns a claimed job to the queue."""
 
     pool: ProcessPool | None
     helps: bool

@@ -67,11 +67,8 @@ class ProcessPool:
             self._idle.put(self._start_child())
 
     def submit(self, request: ExtractionRequest) -> Future[ExtractedSession | None]:
-        """Extract a session in one of the processes, in turn.
-
-        The result is None if none of them can: then extract it in this process. Its error is that of the session; one
-        whose process was killed, or killed because it took too long, is a ReaderError.
-        """
+        """Extract a session in one of the processes, in turn. The result is None if none of them can: then extract it
+        in this process. An error is that of the session, or a ReaderError if its process was killed."""
         return self._threads.submit(self._extract, request)
 
     def close(self) -> None:

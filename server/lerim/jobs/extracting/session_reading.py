@@ -43,10 +43,8 @@ class TurnReading(Protocol):
 @dataclass(frozen=True, slots=True)
 class ReadingScope:
     """Which turns a reading yields: those in folders that `owners` gives to `project` (None: all) and, if `as_of` is
-    set, said before it. `now` is the time in epoch seconds by which the last exchange counts as over.
-
-    A session that is not on this machine is read by `open_session`, and `exists` tells whether a path relative to
-    the project's root exists where the session was."""
+    set, said before it. `now` is the time by which the last exchange counts as over. `open_session` and `exists` are
+    for a session that is not on this machine."""
 
     project: Project
     owners: FolderOwners | None

@@ -76,11 +76,8 @@ class RunningJob:
 
 @dataclass(slots=True)
 class JobProcesses:
-    """All jobs of this sidecar or server; `running` holds them by project key.
-
-    `make_environ` returns the environment for a new job, and `ask_editor` lets jobs ask the editor's models. A new job
-    waits up to `cancel_wait_seconds` for a cancelled one to end. `one_off_processes` try a model or answer a question.
-    """
+    """All jobs of this sidecar or server; `running` holds them by project key, `one_off_processes` try a model or
+    answer a question. A new job waits up to `cancel_wait_seconds` for a cancelled one to end."""
 
     make_environ: Callable[[], Mapping[str, str]]
     home: Path

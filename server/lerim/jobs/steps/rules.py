@@ -62,11 +62,8 @@ MAX_THEME_SESSIONS = 40
 
 
 def sync_by_rules(context: SyncContext) -> SyncReport:
-    """Index the transcripts that look like this project's and extract from all its new turns.
-
-    Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used, SettingsError
-    if the settings that say which agents to read cannot be read.
-    """
+    """Index the transcripts that look like this project's and extract from all its new turns. Raises BusyError while
+    another process syncs this project, CatalogError, SettingsError."""
     key, options = context.project.key, context.options
     state: SyncState = "done"
     with context.open_part("syncing") as part:
@@ -144,11 +141,8 @@ class _RulesPass:
         self.extract()
 
     def select_own(self, transcripts: Iterable[Transcript], known: Collection[str]) -> list[Transcript]:
-        """Return the project's transcripts: those known from before and those that began in one of its folders.
-
-        A session that began elsewhere and entered the project later is found when `index_other_sessions` reads it
-        whole. Raises StoppedError.
-        """
+        """Return the project's transcripts. One that began elsewhere and entered the project later is found when
+        `index_other_sessions` reads it whole. Raises StoppedError."""
         own: list[Transcript] = []
         for one in transcripts:
             self.part.context.raise_if_cancelled()

@@ -74,14 +74,10 @@ class DriftChecker:
         on_summary: Callable[[DriftSummary], None] | None = None,
         raise_if_cancelled: Callable[[], None] = lambda: None,
     ) -> set[str]:
-        """Checks references that may have changed; returns the ids of the memories whose drift changed.
-
-        `paths`: the files that changed; None: all files checked before, by stat. `subjects`: memories to check besides,
-        because they or their `verified` are new; None, with `paths` None too: all memories of the folder. `whole`:
-        `subjects` are all memories there are. `on_summary` is called with the drift of all memories before the
-        database is closed, which may wait for the disk. `raise_if_cancelled` is called between two references; an
-        exception that it raises ends the check, and nothing is stored.
-        """
+        """Checks references that may have changed; returns the ids of the memories whose drift changed. `paths`: the
+        files that changed (None: all checked before, by stat); `subjects`: memories to check besides, and, with
+        `whole`, all there are. `on_summary` is called with the drift of all memories before the database is closed,
+        which may wait for the disk. An exception of `raise_if_cancelled` ends the check, and nothing is stored."""
         if self._project.is_personal:
             return set()
         whole = whole or (paths is None and subjects is None)

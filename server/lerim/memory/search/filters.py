@@ -29,14 +29,10 @@ _FACET_MARK = "\ue000"
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilters:
-    """Which memories count. Several primitives, kinds, statuses or drift states widen the search; several tags
-    narrow it.
-
-    `kinds` narrow only the learnings: other `primitives` that are given stay. `files` are paths from the repository's
-    root: memories match that refer to one of them, to a symbol in it, or to anything below it if it is a folder.
-    `since` and `until` (excluded) bound when a memory was last changed, in whole seconds. `session_prefix` is the
-    beginning of the id of its session. Without `drift_states`, the drift of its references does not matter.
-    """
+    """Which memories count. Several primitives, kinds, statuses or drift states widen the search; several tags narrow
+    it. `kinds` narrow only the learnings. `files` are paths from the repository's root: of a file, a symbol in it, or a
+    folder. `since` and `until` (excluded) bound when a memory was last changed. `session_prefix` is the beginning of a
+    session's id."""
 
     primitives: tuple[Primitive, ...] = ()
     kinds: tuple[LearningKind, ...] = ()

@@ -30,10 +30,8 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class RankedMemory:
-    """A memory that an index found. `has_every_word`: of the query; `fades`: disuse lowers its confidence.
-
-    `text_hash` is equal for two files with the same title and body; `updated` is in seconds since the year 1.
-    """
+    """A memory that an index found. `has_every_word`: of the query; `fades`: disuse lowers its confidence; `text_hash`
+    is that of title and body; `updated` is in seconds since the year 1."""
 
     row: int
     name: str

@@ -95,11 +95,8 @@ class Recalled:
 
 
 class AgentMemories:
-    """An open search for what agents are given: the project's memories and the person's own.
-
-    `git` finds out what memories from elsewhere were verified against. Everything raises MemoryError_ only if nothing
-    at all can be read; what could not be read is in `problems`.
-    """
+    """An open search for what agents are given: the project's memories and the person's own. Everything raises
+    MemoryError_ only if nothing at all can be read; what could not be read is in `problems`."""
 
     def __init__(self, project: Project | None, home: Home, is_approved: IsApproved, git: Git | None = None) -> None:
         self._project = project

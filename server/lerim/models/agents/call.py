@@ -60,10 +60,7 @@ def ask_agent(
 
 def working_folder(home: Home, provider: str) -> Path:
     """Returns the folder an agent is started in; it is empty except for the file that takes the agent's tools away.
-    Sessions that an agent leaves there belong to no project (`project.FolderOwners`).
-
-    Raises ModelGoneError if the folder contains anything else or cannot be created.
-    """
+    Sessions that an agent leaves there belong to no project. Raises ModelGoneError."""
     folder = home.root / "agents" / provider
     policy = AGENTS[provider].policy
     try:

@@ -69,11 +69,9 @@ def run_command(
     environ: Mapping[str, str],
     folder: Path,
 ) -> str:
-    """Runs the command with the prompt and returns what it prints.
-
-    Raises ModelGoneError if there is no such program, ServerError with code COMMAND_FAILED if it fails or prints
-    nothing, TimeoutError, InvalidRequestError if its output is too large, TransportError with code "cancelled".
-    """
+    """Runs the command with the prompt and returns what it prints. Raises ModelGoneError if there is no such program,
+    ServerError with code COMMAND_FAILED, TimeoutError, InvalidRequestError if its output is too large, TransportError
+    with code "cancelled"."""
     program = find_executable(command[0], environ) if command else None
     if program is None:
         name = command[0] if command else ""

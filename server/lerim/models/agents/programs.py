@@ -125,11 +125,9 @@ def install_folders(environ: Mapping[str, str], platform: str = sys.platform) ->
 
 
 def build_invocation(provider: str, model: str, environ: Mapping[str, str]) -> AgentInvocation:
-    """Returns how to start an agent that answers one question from its standard input, without tools.
-
-    Raises ModelGoneError if the agent's settings name a tool server that cannot be turned off, or if the model's
-    name would be read as an option.
-    """
+    """Returns how to start an agent that answers one question from its standard input, without tools. Raises
+    ModelGoneError if its settings name a tool server that cannot be turned off, or for a model's name like an
+    option."""
     if model.startswith("-"):
         todo = "Correct roles.extract.model; “” means the agent's default."
         raise ModelGoneError(f"{AGENTS[provider].name} does not offer the model {model!r}.", todo=todo)

@@ -13,11 +13,8 @@ from lerim.sessions import Tokens
 
 @dataclass(frozen=True, slots=True)
 class ModelPrice:
-    """Prices in USD per million tokens: sent, received, read from the cache, written to the cache.
-
-    For a prompt of more than `long` tokens (0: no such threshold), `dearer` are the factors on the prices of input
-    and output.
-    """
+    """Prices in USD per million tokens: sent, received, read from the cache, written to the cache. For a prompt of more
+    than `long` tokens, `dearer` are the factors on the prices of input and output."""
 
     input: float
     output: float

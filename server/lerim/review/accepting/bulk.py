@@ -24,12 +24,9 @@ Decision = Literal["accept", "reject"]
 
 @dataclass(frozen=True, slots=True)
 class BulkResult:
-    """What became of candidates that were decided together, by their ids.
-
-    `decided` no longer wait; `results` are what was done, in the same order. `doubtful` were not accepted, because they
-    have warnings or rest only on a tool or web page. `problems` has one for each that failed. `ask_quotes`: nothing was
-    changed; the person must first decide whether quotes are shared in git.
-    """
+    """What became of candidates that were decided together. `decided` no longer wait; `results` are what was done, in
+    the same order; `doubtful` were not accepted. `ask_quotes`: nothing was changed; the person must first decide
+    whether quotes are shared in git."""
 
     decided: tuple[str, ...] = ()
     results: tuple[ReviewResult, ...] = ()

@@ -92,12 +92,9 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that was done in the review.
-
-    `stage` goes from started to done, undoing and undone; if the process is killed, it stays at an intermediate stage.
-    An action whose files could not all be written is `reverting` until they are restored, and is then deleted.
-    `state_before` and `state_after` are the states of the candidate's claim.
-    """
+    """Something that was done in the review. `stage` goes from started to done, undoing and undone, or is `reverting`
+    until files are restored; if the process is killed, it stays there. `state_before` and `state_after` are those of
+    the claim."""
 
     id: str
     kind: ActionKind
