@@ -57,7 +57,6 @@ from .signals import Signal as Signal
 from .state import unpack_state as unpack_state
 from .summaries import SessionPart as SessionPart
 from .summaries import Summary as Summary
-from .summaries import SummaryCallStarted as SummaryCallStarted
 from .summaries import SummaryFacts as SummaryFacts
 from .summaries import SummaryTask as SummaryTask
 from .summaries import address_person as address_person

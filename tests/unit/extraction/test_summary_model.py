@@ -11,7 +11,7 @@ from lerim.extraction.locate import Locator
 from lerim.extraction.model.answer_cache import AnswerCache
 from lerim.extraction.summaries.by_rules import summarize_by_rules
 from lerim.extraction.summaries.facts import SummaryFacts
-from lerim.extraction.summaries.model import SummaryCallStarted, SummaryTask, summarize_with_model
+from lerim.extraction.summaries.model import SummaryTask, summarize_with_model
 from lerim.extraction.summaries.parts import SessionPart, SummaryParts, unpack_parts
 from lerim.extraction.summaries.summary import Summary, count_words, render_summary, split_sections
 from lerim.models import lm15, tokens
@@ -51,25 +51,19 @@ def told(
 ) -> tuple[Summary, list[ModelStep]]:
     rules = summarize_by_rules(turns, SummaryFacts("claude", "Claude Code", ""), Locator(("/home/ana/app",)))
     assert rules is not None
+    steps: list[ModelStep] = []
     given = {
         "limit": lambda: 300_000,
         "overlap_tokens": 0,
         "gate": True,
         "count": tokens.count_tokens,
         "model": "x:m",
+        "before_call": lambda: None,
+        "add_step": steps.append,
     } | how
-    task = SummaryTask("claude:s1", turns, rules, "{}", answers=AnswerCache(folder, "x:m", SessionPart), **given)
-    events: list[ModelStep] = []
-    asking = summarize_with_model(script.lm, task, parts if parts is not None else SummaryParts(model="x:m"))
-    while True:
-        try:
-            event = next(asking)
-        except StopIteration as ended:
-            return ended.value, events
-        if isinstance(event, ModelStep):
-            events.append(event)
-        else:
-            assert isinstance(event, SummaryCallStarted)
+    answers = AnswerCache(folder, "x:m", SessionPart)
+    task = SummaryTask("claude:s1", turns, rules, "{}", answers=answers, **given)
+    return summarize_with_model(script.lm, task, parts or SummaryParts(model="x:m")), steps
 
 
 def test_what_a_model_says_is_kept_with_the_turns_it_names(tmp_path: Path) -> None:

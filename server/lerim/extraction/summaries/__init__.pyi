@@ -3,7 +3,6 @@ from .actions import split_exchanges as split_exchanges
 from .by_rules import summarize_by_rules as summarize_by_rules
 from .excerpts import summarize_request as summarize_request
 from .facts import SummaryFacts as SummaryFacts
-from .model import SummaryCallStarted as SummaryCallStarted
 from .model import SummaryTask as SummaryTask
 from .model import summarize_with_model as summarize_with_model
 from .parts import SessionPart as SessionPart

@@ -6,9 +6,8 @@ from __future__ import annotations
 import json
 import sys
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 from lerim.errors import ModelGoneError, WindowTooLargeError
 from lerim.extraction.facts import full_sentence
@@ -58,13 +57,9 @@ _TAG = compile_later(r"^[a-z][\w.+#-]{1,23}$")
 
 
 @dataclass(frozen=True, slots=True)
-class SummaryCallStarted:
-    """The model is about to be asked about a part, or to join parts."""
-
-
-@dataclass(frozen=True, slots=True)
 class SummaryTask:
-    """One session to be summarized. `limit` returns how many tokens a window may currently have."""
+    """One session to be summarized. `limit` returns how many tokens a window may have now; `before_call` may raise an error
+    to end the summary, and `add_step` takes irregular events."""
 
     session: str
     turns: Sequence[summary_turns.SummaryTurn]
@@ -76,12 +71,11 @@ class SummaryTask:
     overlap_tokens: int
     count: CountTokens
     gate: bool
+    before_call: Callable[[], None]
+    add_step: Callable[[ModelStep], None]
 
 
-SummaryEvent: TypeAlias = SummaryCallStarted | ModelStep
-
-
-def summarize_with_model(lm: dspy.LM, task: SummaryTask, parts: SummaryParts) -> Generator[SummaryEvent, None, Summary]:
+def summarize_with_model(lm: dspy.LM, task: SummaryTask, parts: SummaryParts) -> Summary:
     """Asks about the turns after those in `parts`, adds each new part to it, and returns the summary. Raises
     ModelError, StoppedError, SettingsError, and whatever LerimError the engine raises."""
     turns = show_summary_turns(task.turns)
@@ -97,14 +91,14 @@ def summarize_with_model(lm: dspy.LM, task: SummaryTask, parts: SummaryParts) ->
         try:
             if window.approx_tokens > most:
                 raise WindowTooLargeError("nearly as large as one that was too large")
-            pending_parts.append((yield from _summarize_window(lm, task, window)))
+            pending_parts.append(_summarize_window(lm, task, window))
         except WindowTooLargeError as error:
             two = halve_window(window, task.count) if window.approx_tokens > MIN_WINDOW_TOKENS else ()
             if len(two) < 2:
                 message = "The model takes less than it must be shown of a session."
                 raise ModelGoneError(message, todo="Choose another model, or give it more context.") from error
             most = min(most, max(MIN_WINDOW_TOKENS, window.approx_tokens * 3 // 4))
-            yield _make_step(task, "halved", "the request exceeds the model's context window", window.approx_tokens)
+            _add_step(task, "halved", "the request exceeds the model's context window", window.approx_tokens)
             todo.extendleft(reversed(two))
             continue
         last = window.fresh_turns[-1]
@@ -112,39 +106,45 @@ def summarize_with_model(lm: dspy.LM, task: SummaryTask, parts: SummaryParts) ->
             parts.parts += pending_parts
             parts.sent, parts.turn = last.number, last.id
             pending_parts = []
-    whole = yield from _join_parts(lm, task, parts.parts)
-    return _make_summary(task, whole)
+    return _make_summary(task, _join_parts(lm, task, parts.parts))
 
 
-def _summarize_window(lm: dspy.LM, task: SummaryTask, window: Window) -> Generator[SummaryEvent, None, SessionPart]:
+def _summarize_window(lm: dspy.LM, task: SummaryTask, window: Window) -> SessionPart:
     known = task.answers.find(SummaryPartSignature, window.text)
     if known is not None:
-        yield _make_step(task, "resumed", "it was answered before", window.approx_tokens)
+        _add_step(task, "resumed", "it was answered before", window.approx_tokens)
         return known
     if task.gate and not is_worth_asking(window.fresh_turns):
-        yield _make_step(task, "skipped", "nothing in it is a signal", window.approx_tokens)
+        _add_step(task, "skipped", "nothing in it is a signal", window.approx_tokens)
         return _summarize_window_by_rules(task, window)
-    yield SummaryCallStarted()
-    inputs = {"transcript": window.text, "metadata": task.metadata, "guidance": GUIDANCE}
-    answer = ask_signature(lm, SummaryPartSignature, inputs, SessionPart, think=False)
     numbers = {turn.number for turn in window.turns}
-    part = ground_part(answer.items[0], numbers, window.text) if answer.items else None
+    part = _ask(lm, task, SummaryPartSignature, {"transcript": window.text}, numbers)
+    return part or _summarize_window_by_rules(task, window)
+
+
+def _ask(
+    lm: dspy.LM, task: SummaryTask, signature: type[dspy.Signature], shown: Mapping[str, str], numbers: set[int]
+) -> SessionPart | None:
+    """Asks about the text that is `shown`, which has turns of these numbers, and stores the credible part of the
+    answer; None if there is none."""
+    task.before_call()
+    inputs = {**shown, "metadata": task.metadata, "guidance": GUIDANCE}
+    answer = ask_signature(lm, signature, inputs, SessionPart, think=False)
+    [text] = shown.values()
+    part = ground_part(answer.items[0], numbers, text) if answer.items else None
     if part is None or not part.statements:
-        yield _make_step(task, "unread", answer.parse_error or "nothing in it was in what was shown")
-        return _summarize_window_by_rules(task, window)
-    task.answers.store(SummaryPartSignature, window.text, part)
+        _add_step(task, "unread", answer.parse_error or "nothing in it was in what was shown")
+        return None
+    task.answers.store(signature, text, part)
     return part
 
 
-def _join_parts(
-    lm: dspy.LM, task: SummaryTask, parts: Sequence[SessionPart]
-) -> Generator[SummaryEvent, None, SessionPart]:
+def _join_parts(lm: dspy.LM, task: SummaryTask, parts: Sequence[SessionPart]) -> SessionPart:
     """Joins several parts into one, in groups if they do not all fit into one call."""
     left = list(parts)
     while len(left) > 1:
         group = _fit_parts(left, task)
-        joined = yield from _reduce_parts(lm, task, group)
-        left = [joined, *left[len(group) :]]
+        left = [_reduce_parts(lm, task, group), *left[len(group) :]]
     return left[0] if left else SessionPart()
 
 
@@ -159,27 +159,18 @@ def _fit_parts(parts: Sequence[SessionPart], task: SummaryTask) -> list[SessionP
     return group
 
 
-def _reduce_parts(
-    lm: dspy.LM, task: SummaryTask, group: Sequence[SessionPart]
-) -> Generator[SummaryEvent, None, SessionPart]:
+def _reduce_parts(lm: dspy.LM, task: SummaryTask, group: Sequence[SessionPart]) -> SessionPart:
     text = json.dumps([part.model_dump() for part in group], ensure_ascii=False)
     known = task.answers.find(SummaryMergeSignature, text)
     if known is not None:
         return known
-    yield SummaryCallStarted()
-    inputs = {"parts": text, "metadata": task.metadata, "guidance": GUIDANCE}
-    try:
-        answer = ask_signature(lm, SummaryMergeSignature, inputs, SessionPart, think=False)
-    except WindowTooLargeError:
-        yield _make_step(task, "unread", "the parts together are more than the model takes")
-        return _merge_parts(group)
     numbers = {number for part in group for one in part.statements for number in one.turns}
-    joined = ground_part(answer.items[0], numbers, text) if answer.items else None
-    if joined is None or not joined.statements:
-        yield _make_step(task, "unread", answer.parse_error or "nothing in it was in the parts")
-        return _merge_parts(group)
-    task.answers.store(SummaryMergeSignature, text, joined)
-    return joined
+    joined: SessionPart | None = None
+    try:
+        joined = _ask(lm, task, SummaryMergeSignature, {"parts": text}, numbers)
+    except WindowTooLargeError:
+        _add_step(task, "unread", "the parts together are more than the model takes")
+    return joined or _merge_parts(group)
 
 
 def _merge_parts(group: Sequence[SessionPart]) -> SessionPart:
@@ -256,5 +247,5 @@ def _select_tags(tags: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tags))[:MAX_TAGS]
 
 
-def _make_step(task: SummaryTask, kind: StepKind, why: str, tokens: int = 0) -> ModelStep:
-    return ModelStep(kind, ROLE, task.model, clean_text(why), task.session, tokens=tokens)
+def _add_step(task: SummaryTask, kind: StepKind, why: str, tokens: int = 0) -> None:
+    task.add_step(ModelStep(kind, ROLE, task.model, clean_text(why), task.session, tokens=tokens))

@@ -18,7 +18,7 @@ from lerim.jobs.proposal_sink import ProposalSink
 from lerim.jobs.report import SessionCounts, SyncReport, combine_reports, with_no_model_asked
 from lerim.jobs.sync_context import EmitMessage, SyncContext, SyncPart
 from lerim.memory import MemoryRecord, Summaries, open_summaries
-from lerim.models import ModelChoice, ModelStep, WaitingWork, choose_model
+from lerim.models import ModelChoice, WaitingWork, choose_model
 from lerim.project import Project
 from lerim.redaction import clean_text
 from lerim.review import SummaryAction
@@ -215,24 +215,14 @@ def _summarize_with_model(
         overlap_tokens=session.model.window_overlap_tokens,
         count=token_counter,
         gate=part.context.settings.window_gate == "signal",
+        before_call=part.context.raise_if_cancelled,
+        add_step=session.add_step,
     )
-    events = extraction.summarize_with_model(session.lm, task, parts)
     try:
-        while True:
-            try:
-                event = next(events)
-            except StopIteration as ended:
-                summary: extraction.Summary = ended.value
-                break
-            if isinstance(event, ModelStep):
-                session.add_step(event)
-            elif isinstance(event, extraction.SummaryCallStarted):
-                part.context.raise_if_cancelled()
+        summary = extraction.summarize_with_model(session.lm, task, parts)
     except (LerimError, StoppedError):
         catalog.keep_job_progress(job, b"", parts.model_dump_json().encode(), 0)
         raise
-    finally:
-        events.close()
     token_counter.store()
     _write_summary(summaries, summary, turns, transcript.platform, transcript.session_id, label, part.sink)
     catalog.finish_job(job, b"", parts.model_dump_json().encode())
