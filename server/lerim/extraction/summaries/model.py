@@ -58,8 +58,8 @@ _TAG = compile_later(r"^[a-z][\w.+#-]{1,23}$")
 
 @dataclass(frozen=True, slots=True)
 class SummaryTask:
-    """One session to be summarized. `limit` returns how many tokens a window may have now; `before_call` may raise an error
-    to end the summary, and `add_step` takes irregular events."""
+    """One session to be summarized. `limit` returns how many tokens a window may have now; `before_call` may raise an
+    error to end the summary, and `add_step` takes irregular events."""
 
     session: str
     turns: Sequence[summary_turns.SummaryTurn]
