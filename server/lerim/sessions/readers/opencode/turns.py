@@ -32,6 +32,12 @@ _INIT_STARTS = (
     "Create or update `AGENTS.md` for this repository.\n\nThe goal is a compact instruction file",
 )
 """The beginnings of the prompts that OpenCode stores in place of `/init`."""
+_PLUGIN_STARTS = ("[SYSTEM DIRECTIVE: ", "[BACKGROUND TASK ")
+_PLUGIN_MARK = "<!-- OMO_INTERNAL_INITIATOR -->"
+"""What a widespread plugin (oh-my-opencode) writes into the messages that it sends by itself."""
+_PLUGIN_MODE = re.compile(r"\s{0,20}(?:<ultrawork-mode>|\[(?:search|analyze|ultrawork)-mode\]\n)")
+_PLUGIN_RULE = "\n\n---\n\n"
+"""Stands between the instructions that the plugin puts before a prompt and the prompt."""
 _INIT_FOCUS = re.compile(r"User-provided focus or constraints \(honor these\):\n(.{0,20000}?)\n\n## How to", re.DOTALL)
 
 
@@ -81,12 +87,23 @@ def _unreverted_messages(
 
 
 def _typed_text(pieces: list[OpenCodePiece]) -> str:
-    text = without_nul(text_outside_blocks("\n".join(one.text for one in pieces if one.type == "text"))).strip()
+    typed = (_remove_plugin_text(one.text) for one in pieces if one.type == "text")
+    text = without_nul(text_outside_blocks("\n".join(typed))).strip()
     files = [one.text for one in pieces if one.type == "file"]
     if text.startswith(_INIT_STARTS):
         focus = _INIT_FOCUS.search(text)
         return f"/init {focus[1].strip() if focus else ''}".strip()
     return text or "".join(f"[{name}]" for name in files[:1])
+
+
+def _remove_plugin_text(text: str) -> str:
+    """Returns a text of the person without what a plugin put before it, or '' if the plugin wrote all of it."""
+    if _PLUGIN_MARK in text or text.lstrip().startswith(_PLUGIN_STARTS):
+        return ""
+    if not _PLUGIN_MODE.match(text):
+        return text
+    _, rule, typed = text[max(text.rfind("</ultrawork-mode>"), 0) :].partition(_PLUGIN_RULE)
+    return typed if rule else text
 
 
 def _message_cwd(message: OpenCodeMessage, default_cwd: str) -> str:
