@@ -48,6 +48,14 @@ def test_a_message_of_an_unknown_kind_is_not_typed_where_events_tell_what_was(tm
     assert [turn.text for turn in turns] == ["Use uv", "Yes\n\nAnd done"]
 
 
+def test_what_an_application_puts_before_the_persons_words_is_not_theirs(tmp_path):
+    said = "<system_instruction>\nYou are working inside an app. Always ask.\n</system_instruction>\n\nUse uv"
+    turns, _ = lines.turns_of(
+        tmp_path, lines.meta(), lines.message("user", said), lines.prompt(said), lines.said("Yes")
+    )
+    assert texts(turns) == [("prompt", "Use uv"), ("reply", "Yes")]
+
+
 def test_messages_are_what_was_typed_where_no_events_are(tmp_path):
     said = [lines.message("user", CONTEXT), lines.message("user", "Use uv"), lines.message("assistant", "Yes")]
     turns, _ = lines.turns_of(tmp_path, lines.meta(), *said)

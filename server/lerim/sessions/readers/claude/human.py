@@ -22,8 +22,8 @@ _PROGRAM_STARTS = tuple(f"<{tag}>" for tag in _PROGRAM_TAGS)
 """A text that begins with one of these was written entirely by a program."""
 
 _CONTEXT_TAGS = (
-    "system-reminder ide_opened_file ide_selection ide_diagnostics new-diagnostics user-prompt-submit-hook "
-    "session-start-hook"
+    "system-reminder system_instruction system-instruction ide_opened_file ide_selection ide_diagnostics "
+    "new-diagnostics user-prompt-submit-hook session-start-hook"
 )
 _CONTEXT = (MEMORIES_TAG, *_CONTEXT_TAGS.split(), *_PROGRAM_TAGS)
 _INJECTED_STARTS = (

@@ -22,7 +22,8 @@ _CONTEXT_TAGS = (
     "codex_internal_context goal_context in-app-browser-context browser_snapshot user_instructions turn_aborted "
     "hook_prompt skill skills_instructions apps_instructions codex_apps_open_page_instructions plugins_instructions "
     "recommended_plugins multi_agent_mode collaboration_mode realtime_conversation model_switch personality_spec "
-    "app-context task-notification subagent_notification agent_message_board_notification heartbeat system-reminder"
+    "app-context task-notification subagent_notification agent_message_board_notification heartbeat system-reminder "
+    "system_instruction system-instruction"
 )
 _CONTEXT = (MEMORIES_TAG, "permissions instructions", *_CONTEXT_TAGS.split())
 _OPENING = re.compile(rf"\s*<({'|'.join(map(re.escape, _CONTEXT))}|external_[\w.-]{{1,100}})(?: [^<>\n]{{1,500}})?>")
