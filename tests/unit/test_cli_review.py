@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from lerim.cli.terminal.editor import split_editor_command
+from lerim.memory import Evidence
 from lerim.review import queue
 from lerim.review.flags import FLAG_TEXTS, flag_text
 from lerim.review.review_paths import ReviewPaths
 from lerim.times import format_moment
 from proposals import propose
+from reviews import made_candidate, proposed
 from terminal import answer, run
 
 EDITOR_TEXTS = Path(__file__).parents[2] / "extension" / "src" / "views" / "shared" / "web" / "text.ts"
@@ -37,6 +39,17 @@ def test_candidates_are_listed_with_what_a_person_needs(place: ReviewPaths, repo
     assert said in shown and said in run("review", "show", name, "--repo", str(repo)).stdout
     assert name in shown.splitlines()  # on a line of its own, to be copied
     assert "\x1b" not in shown and "\u202e" not in shown
+
+
+def test_a_text_that_the_quotes_say_is_not_printed_above_them(place: ReviewPaths, repo: Path):
+    said, asked = Evidence("but use **uv**, not pip", "t1", "user"), Evidence("Which one?", "t2", "assistant")
+    plain = made_candidate("Use uv, not pip", "But use uv, not pip. In reply to: “Which one?”", evidence=(said, asked))
+    shown = run("review", "show", proposed(place, plain).id, "--repo", str(repo)).stdout
+    assert "  you: “but use **uv**, not pip”\n  in reply to: “Which one?”\n" in shown
+    assert "In reply to" not in shown and "But use" not in shown
+    more = made_candidate("Use ruff, not black", "Use ruff, not black, because it is fast.", "t3", evidence=(said,))
+    shown = run("review", "show", proposed(place, more).id, "--repo", str(repo)).stdout
+    assert "  Use ruff, not black, because it is fast.\n" in shown
 
 
 def test_an_empty_list_says_so_and_creates_nothing(repo: Path):

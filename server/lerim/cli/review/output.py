@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 
 import typer
 
 from lerim.cli.terminal import EXIT_CODES, output, refresh_agent_files, shortest_prefix
-from lerim.memory import SPEAKER_NAMES
+from lerim.memory import SPEAKER_NAMES, Evidence, find_replied_to, without_replied_to
 from lerim.review import CandidateView, ReviewPaths, ReviewResult, flag_text
 from lerim.times import format_moment
 from lerim.views import ResultListOutput, ResultView, collect_results
+
+_MARKS = re.compile(r"[*_`]")
 
 
 def show_candidate(view: CandidateView) -> None:
@@ -24,14 +27,30 @@ def show_candidate(view: CandidateView) -> None:
             _describe_origin(view),
             *_describe_suggestion(view),
             *(f"similar ({output.format_percent(one.similarity)}): {one.id} “{one.title}”" for one in view.neighbours),
-            *view.body.splitlines(),
-            *(f"{SPEAKER_NAMES[quote.who]}: “{quote.quote}”" for quote in view.evidence),
+            *([] if _is_quoted(view) else view.body.splitlines()),
+            *(f"{_describe_speaker(view, quote)}: “{quote.quote}”" for quote in view.evidence),
             *([f"files: {', '.join(view.references)}"] if view.references else []),
             *(f"warning: {flag_text(flag)}" for flag in view.flags),
             *(view.diff or "").splitlines(),
         ],
     )
     output.print_line()
+
+
+def _is_quoted(view: CandidateView) -> bool:
+    """Return whether the quotes say all that the text says."""
+    quotes = [_plain_words(quote.quote) for quote in view.evidence]
+    parts = filter(None, map(_plain_words, (without_replied_to(view.body), find_replied_to(view.body))))
+    return bool(quotes) and all(any(part in quote for quote in quotes) for part in parts)
+
+
+def _describe_speaker(view: CandidateView, quote: Evidence) -> str:
+    replied_to = _plain_words(find_replied_to(view.body))
+    return "in reply to" if replied_to and _plain_words(quote.quote) == replied_to else SPEAKER_NAMES[quote.who]
+
+
+def _plain_words(text: str) -> str:
+    return " ".join(_MARKS.sub("", text).casefold().split()).strip(" .!“”")
 
 
 def _describe_origin(view: CandidateView) -> str:
