@@ -108,6 +108,20 @@ def test_what_a_person_typed_is_a_turn_whatever_way_it_came(tmp_path, record, ki
     assert (done.session.prompts, done.problems) == (kind == "prompt", [])
 
 
+@pytest.mark.parametrize(
+    ("cwd", "entry", "unattended"),
+    [
+        ("/home/ana/app", "sdk-ts", True),
+        ("/home/ana/conductor/workspaces/app/oslo", "sdk-ts", False),
+        ("/home/ana/app/.conductor/oslo", "sdk-ts", False),
+        ("/home/ana/conductor/workspaces/app/oslo", "sdk-cli", True),
+    ],
+)
+def test_a_person_types_in_an_app_that_sends_prompts_through_the_sdk(tmp_path, cwd, entry, unattended):
+    (turn,), _ = read(tmp_path, prompt("Use uv", cwd=cwd, entrypoint=entry))
+    assert turn.unattended is unattended
+
+
 def test_many_unclosed_tags_are_cut_in_linear_time(tmp_path):
     content = "Hi " + "<system-reminder>" * 50_000
     assert typed(tmp_path, prompt(content))[0][1].startswith("Hi")

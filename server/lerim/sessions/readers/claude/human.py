@@ -58,6 +58,8 @@ _PERSON_SOURCES = ("", "typed", "queued", "suggestion_accepted")
 
 _SDK_APPS = ("claude-desktop", "claude-vscode")
 """Entry points of apps in which a person types, but which send the prompt through the SDK."""
+_APP_FOLDER = re.compile(r"[/\\](?:conductor[/\\]workspaces|\.conductor)[/\\]")
+"""The working folders of Conductor, such an app without an entry point of its own."""
 
 _COMMAND_STARTS = ("<command-name>", "<command-message>")
 
@@ -81,6 +83,8 @@ def parse_claude_prompt(record: ClaudeRecord) -> TypedText | None:
 def is_unattended_record(record: ClaudeRecord) -> bool:
     """Checks whether a program sent a record's prompt, or a source that is not known to be a person."""
     entry, source = record.entrypoint or "", record.prompt_source or ""
+    if entry == "sdk-ts" and source in ("", "sdk") and _APP_FOLDER.search(record.cwd or ""):
+        return False
     is_from_app = source == "sdk" and entry in _SDK_APPS
     return (source not in _PERSON_SOURCES and not is_from_app) or entry.startswith(_UNATTENDED)
 
