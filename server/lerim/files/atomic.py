@@ -37,7 +37,8 @@ def hash_text(text: str) -> str:
 
 
 def read_text(path: Path, limit: int, anchor: Path | None = None) -> str:
-    """Returns a regular file's text, line ends unchanged. Raises MemoryError_ (if gone NotFoundError)."""
+    """Returns a regular file's text, at most `limit` bytes, line ends unchanged. Raises MemoryError_ (NotFoundError if
+    gone)."""
     try:
         with open_directory(path.parent, anchor) as folder:
             handle = folder.open(path.name, _READ_FLAGS)
@@ -77,10 +78,13 @@ def create_file(
     flush: bool = True,
     temporary_folder: Path | None = None,
 ) -> bool:
-    """Writes a new file; returns False and does nothing if the name is taken. Raises MemoryError_ and leaves no file
-    behind. Without `flush`, a power cut can leave it empty: for files that can be made again. `temporary_folder`, on
-    the same disk, has the temporary file if the target folder is rarely written to: the next write there removes a
-    killed writer's leftovers."""
+    """Writes a new file; returns False and does nothing if the name is taken.
+
+    Raises MemoryError_ and leaves no file behind. Without `flush`, a power cut can leave the file empty; use that for
+    files that can be created again. `temporary_folder` is a folder on the same disk for the temporary file, for
+    target folders that are rarely written to: the leftovers of a killed writer are removed by the next write that uses
+    the same `temporary_folder`.
+    """
     with (
         _convert_errors(path),
         open_directory(path.parent, anchor) as folder,
@@ -115,8 +119,11 @@ def replace_file(
     flush: bool = True,
     temporary_folder: Path | None = None,
 ) -> None:
-    """Writes a whole file, replacing an existing one and keeping its permissions; the options are those of
-    `create_file`. With `before`, only a file that still has that content. Raises StaleError, MemoryError_."""
+    """Writes a whole file, replacing an existing one and keeping its permissions.
+
+    `flush` and `temporary_folder` are as in `create_file`. With `before`, only a file that still has that content is
+    replaced; otherwise raises StaleError. Raises MemoryError_.
+    """
     with (
         _convert_errors(path),
         open_directory(path.parent, anchor) as folder,
@@ -135,7 +142,8 @@ def replace_file(
 
 
 def remove_file(path: Path, *, anchor: Path | None = None, before: str | None = None) -> None:
-    """Removes a file, if any; with `before`, only one of that content. Raises StaleError, MemoryError_."""
+    """Removes a file; does nothing if it is gone. With `before`, raises StaleError unless the file still has that
+    content. Raises MemoryError_."""
     with _convert_errors(path, "The file cannot be removed", "Make the folder writable, then try again."):
         try:
             with open_directory(path.parent, anchor) as folder:

@@ -70,7 +70,8 @@ class Directory:
         os.unlink(self.os_path(name), dir_fd=self.handle)
 
     def rename(self, name: str, new: str, into: Directory | None = None) -> None:
-        """Renames a file, replacing any file of the new name; `into` is the folder of that name if another."""
+        """Renames a file, replacing any file with the new name. `into` is the folder of the new name, if it is a
+        different one."""
         into = into or self
         os.replace(self.os_path(name), into.os_path(new), src_dir_fd=self.handle, dst_dir_fd=into.handle)
 
@@ -88,8 +89,11 @@ class Directory:
 
 @contextlib.contextmanager
 def open_directory(folder: Path, anchor: Path | None = None, make: int | None = None) -> Iterator[Directory]:
-    """Opens a folder; with `make`, a mode, it and its parents are created if missing. No folder below `anchor`, which
-    may itself be reached through links, may be a link. Raises BoundaryError, OSError."""
+    """Opens a folder; with `make`, a mode, it and its parents are created if missing.
+
+    `anchor` is a parent folder that may itself be reached through links; no folder below it may be a link. Without an
+    anchor, links are followed in the whole path. Raises BoundaryError, OSError.
+    """
     if not _HAS_DIR_FD:
         if anchor is not None:
             resolve_inside(anchor, folder)
@@ -105,8 +109,11 @@ def open_directory(folder: Path, anchor: Path | None = None, make: int | None = 
 
 
 def resolve_inside(anchor: Path, path: Path) -> Path:
-    """Returns `path` if it is inside `anchor` and no part of it below that is a symbolic link; else raises
-    BoundaryError. This holds at the time of the call only: read and write through `open_directory`."""
+    """Returns `path` if it is inside `anchor` and no part of it below the anchor is a symbolic link.
+
+    Raises BoundaryError. The result only holds at the time of the call; read and write through `open_directory`
+    afterwards.
+    """
     try:
         relative = path.relative_to(anchor)
         real = Path(os.path.realpath(anchor))

@@ -18,9 +18,11 @@ from lerim.files.atomic import create_file, make_folder, remove_file, replace_fi
 
 @dataclass(frozen=True, slots=True)
 class FileEdit:
-    """One change of one text file; `before` is None if there is none, `after` if it is to be removed. Below `anchor` no
-    link is followed (files of a repository); without it, a link such as a dotfile kept elsewhere is changed where it
-    leads."""
+    """One change of one text file. `before` is None if there is no file, `after` is None if it is to be removed.
+
+    `anchor` is the folder below which no symbolic link is followed, for files of a repository. Without it, a file that
+    is itself a link, such as a dotfile kept elsewhere, is changed where it leads.
+    """
 
     path: Path
     before: str | None

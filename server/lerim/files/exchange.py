@@ -88,8 +88,11 @@ def _remove_if_present(folder: Directory, name: str) -> None:
 
 
 class _WatchedFile:
-    """A file kept open, on Linux with a lease: whoever opens it for writing has to wait until we close it, and we see
-    that. Windows cannot rename open files: there it is read and closed at once (`handle` is None)."""
+    """A file kept open. On Linux with a lease: whoever opens it for writing has to wait until we close it, and we see
+    that.
+
+    Windows cannot rename open files, so there the file is read and closed at once (`handle` is None).
+    """
 
     def __init__(self, handle: int | None, seen: bytes | None = None) -> None:
         self.handle = handle

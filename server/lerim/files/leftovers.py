@@ -35,7 +35,8 @@ _clean_folders: dict[str, int] = {}
 
 @contextlib.contextmanager
 def temporary_file(folder: Directory, data: bytes, mode: int, flush: bool) -> Iterator[str]:
-    """Creates a temporary file with this content, yields its name, and removes it. Raises OSError."""
+    """Creates a temporary file with this content and yields its name. The file is removed in any case. Raises
+    OSError."""
     remove_leftovers(folder)
     name, handle = _create_temporary(folder, mode)
     try:
@@ -59,7 +60,8 @@ def make_moved_aside_name(name: str, before: bytes, after: bytes) -> str | None:
 
 
 def restore_leftover(folder: Directory, name: str, original: str, home: Directory) -> None:
-    """Renames a file that was moved aside back; if that name is taken, to one that a person will notice."""
+    """Renames a file that was moved aside to its original name in its folder `home`; if that is taken by now, to a name
+    that a person will notice."""
     try:
         folder.link(name, original, home)
     except FileExistsError:

@@ -56,7 +56,8 @@ class CodeOwners:
     rules: tuple[_Rule, ...] = ()
 
     def owners_of(self, path: str) -> tuple[str, ...]:
-        """Returns the owners of a path (with `/`), each once: of the last pattern that matches in each section."""
+        """Return who owns a file (its path in the repository, with forward slashes), each once: in each section, the
+        owners of the last pattern that matches."""
         found: dict[str, tuple[str, ...]] = {}
         names = path.split("/")
         for rule in self.rules:

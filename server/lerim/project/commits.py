@@ -67,7 +67,8 @@ class Addition:
 
 
 class History:
-    """Asks git about the history of one worktree. Answers are None if git fails, is slow or says too much."""
+    """Asks git about the history of one worktree. The answers are None if git fails, takes too long or says too
+    much."""
 
     def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
         self._root = root
@@ -114,8 +115,10 @@ class History:
         return None if output is None else output.decode("ascii", "replace").split()
 
     def find_additions(self, folder: str) -> dict[str, Addition] | None:
-        """Returns the commit that last added each file below a folder of HEAD, but no merge. None also for a clone
-        without its whole history, whose oldest commit seems to add every file."""
+        """Returns the commit that last added each file below a folder of HEAD. A file that a merge added has none.
+
+        None also for a clone without its whole history, whose oldest commit seems to add every file.
+        """
         shallow = self._run("rev-parse", "--is-shallow-repository")
         if shallow is None or shallow.strip() != b"false":
             return None

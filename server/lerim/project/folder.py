@@ -18,9 +18,14 @@ _MOST_TRIES = 5
 
 
 def make_lerim_folder(lerim: Path) -> None:
-    """Creates `.lerim/` and its `.gitignore`; lines a person added or removed there stay that way. A `.gitignore` that
-    we make ignores itself: else git would refuse a pull that brings one. Raises MemoryError_, BoundaryError for a
-    link."""
+    """Creates `.lerim/` and its `.gitignore`; lines a person added or removed there stay that way.
+
+    A `.gitignore` that we make ignores itself: git refuses a pull that brings a file which is here untracked, and every
+    clone in which somebody syncs has this one.
+
+    Raises MemoryError_ if it cannot be written, also because the worktree was removed; BoundaryError if it is a
+    symbolic link.
+    """
     if not lerim.parent.is_dir():
         todo = "Nothing was changed. Open another worktree of the repository and try again there."
         raise MemoryError_("This folder no longer exists.", where=str(lerim.parent), todo=todo)

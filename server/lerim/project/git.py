@@ -78,7 +78,8 @@ class Git:
         return None if output is None else list(filter(None, output.decode("utf-8", "surrogateescape").split("\0")))
 
     def list_changing_commits(self, path: str, since: str, until: str) -> list[str]:
-        """Returns the commits after `since` up to `until` that changed a file, oldest first; empty if unknown."""
+        """Returns the commits after `since`, up to `until`, that changed a file, oldest first; empty if git cannot
+        tell."""
         if not COMMIT_PATTERN.fullmatch(since) or not COMMIT_PATTERN.fullmatch(until):
             return []
         output = self._run("rev-list", "--reverse", f"{since}..{until}", "--", path) or b""
@@ -92,7 +93,8 @@ class Git:
         return output.decode("ascii", "replace").strip()
 
     def list_changed_paths(self, since: str) -> set[str] | None:
-        """Returns the paths that differ between a commit and HEAD, of a renamed file both; None if unknown."""
+        """Returns the paths of the files that differ between a commit and HEAD, for a renamed file both; None if git
+        cannot tell."""
         if not COMMIT_PATTERN.fullmatch(since):
             return None
         options = ("-r", "--no-renames", "--name-only", "--no-ext-diff", "--no-textconv", "-z")
@@ -171,7 +173,8 @@ def open_git(root: Path, environ: Mapping[str, str]) -> Git | None:
 def make_git_launch(
     program: str, arguments: Iterable[str], environ: Mapping[str, str], platform: str = sys.platform
 ) -> ProcessLaunch:
-    """Returns how to start git so that neither the environment nor a repository's settings start anything else."""
+    """Returns how to start git so that the environment cannot redirect it and a repository's settings cannot start
+    anything."""
     environment = {
         name: value
         for name, value in environ.items()
@@ -229,7 +232,8 @@ def run_git(
 
 
 def _parse_blobs(output: bytes, count: int) -> list[str | None]:
-    """Parses the output of `cat-file --batch`: `<name> blob <size>`, the bytes and a line end, or a single line."""
+    """Parses the output of `cat-file --batch`, in order: `<name> blob <size>`, the bytes and a line end, or a single
+    line."""
     texts: list[str | None] = []
     offset = 0
     while len(texts) < count and (end := output.find(b"\n", offset)) >= 0:

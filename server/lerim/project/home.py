@@ -18,7 +18,8 @@ _TODO = "Set HOME (or LERIM_HOME) to a folder of your own outside this repositor
 
 
 def check_home_outside_layout(home: Home, layout: RepositoryLayout | None) -> None:
-    """Raises HomeError if the home folder is inside a worktree of this repository, unless it is its root."""
+    """Raises HomeError if the home folder is inside a worktree of this repository, unless it is itself the worktree's
+    root."""
     if layout is None:
         return
     for worktree in {layout.root, layout.main_worktree or layout.root}:

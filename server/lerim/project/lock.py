@@ -29,9 +29,12 @@ class LockHolder(msgspec.Struct, frozen=True):
 
 @contextmanager
 def hold_project_lock(home: Home, key: str, doing: str = "syncing", *, shared: bool = False) -> Iterator[None]:
-    """Holds the project's lock for the block, without waiting; other processes see what it is `doing` ("syncing"). With
-    `shared`, blocks within this one, in the same thread, may hold it too, so that nobody gets in between. Raises
-    BusyError naming the holder, ProjectError if the folder cannot be used."""
+    """Holds the project's lock for the block; `doing` is what other processes see ("syncing", "accepting a memory").
+
+    Does not wait for it. With `shared`, blocks within this one, in the same thread, may hold the lock too, so
+    that work of many parts lets nobody in between. Raises BusyError naming the holder, ProjectError if the lock's
+    folder cannot be used.
+    """
     folder = home.project(key)
     holder_file = folder / "holder.json"
     if folder in _shared_locks.get():

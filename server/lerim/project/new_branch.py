@@ -13,7 +13,8 @@ _BRANCH = re.compile(r"[a-z][\w/-]{0,100}")
 
 
 def read_identity(root: Path, environ: Mapping[str, str]) -> list[str]:
-    """Returns the names of the person in git's settings: addresses, and `@name` for a name at GitHub."""
+    """Returns how git's settings name the person: their address, and `@name` for a name at GitHub; [] if not at
+    all."""
     output = ask_git(root, environ, "config", "-z", "--get-regexp", r"^(user\.email|github\.user)$") or b""
     names: dict[str, None] = {}
     for entry in output.decode("utf-8", "replace").split("\0"):
@@ -40,8 +41,11 @@ def create_branch(
     message: str,
     changes: Mapping[str, bytes | None],
 ) -> str:
-    """Makes a local branch of one commit on `parent` that changes these files (None: removes them), whole or not at
-    all. Returns the commit; "" if git knows no author, or refuses: the name is taken. `changes` has paths with `/`."""
+    """Makes a local branch of one commit on `parent` that changes these files (None: removes them), and returns the
+    commit; "" if git knows no author, or if it refuses: the branch exists by now, or its name collides with another's.
+
+    It is there whole or not at all. `changes` has paths in the repository, with forward slashes.
+    """
     ident = ask_git(root, environ, "var", "GIT_AUTHOR_IDENT")
     if ident is None or not _BRANCH.fullmatch(branch) or not COMMIT_PATTERN.fullmatch(parent):
         return ""

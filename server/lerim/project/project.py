@@ -84,7 +84,8 @@ class Project:
         return (*self.aliases, *(str(folder) for folder in list_worktree_folders(self.common_dir)))
 
     def state_dir(self, home: Home) -> Path:
-        """Returns the folder for data of the project rather than a branch; for a bare repository a private one."""
+        """Returns the folder for data of the project rather than a branch (review, workspace, index); private for a
+        bare one."""
         return self.main_worktree / ".lerim" if self.main_worktree else home.project(self.key)
 
 
@@ -118,7 +119,9 @@ def _map_places_to_keys(known: Iterable[Project | registry.ProjectEntry]) -> dic
 
 def locate_project(path: Path, home: Home) -> Project | None:
     """Returns the project of the innermost repository around `path`, with its aliases, or None. Starts no process.
-    Raises HomeError if the home folder is inside that repository."""
+
+    Raises HomeError if the home folder is inside that repository.
+    """
     layout = find_innermost_layout(path)
     if layout is None:
         return None
@@ -150,7 +153,8 @@ def _make_project(layout: RepositoryLayout, keys: Mapping[str, str], home: Home)
 
 
 def is_lerim_home(home: Home, worktree: Path) -> bool:
-    """Returns whether a worktree's `.lerim` is Lerim's home, but not through a link from a repository."""
+    """Returns whether the `.lerim` of a worktree is Lerim's home, but not through a link that comes with a
+    repository."""
     lerim = worktree / ".lerim"
     return is_same_place(lerim, home.root) and (is_home_worktree(home, worktree) or not lerim.is_symlink())
 
@@ -176,8 +180,11 @@ def add_project(project: Project, home: Home) -> Project:
 
 
 def add_alias(project: Project, old: str) -> Project:
-    """Returns the project with one more alias: an absolute folder of any system, on this or another machine. Raises
-    ProjectError for a whole disk, or an existing folder of another repository, which keeps its sessions."""
+    """Returns the project with one more alias: an absolute folder, POSIX or Windows, on this or another machine.
+
+    Raises ProjectError for a folder that is not absolute, is a whole disk, or exists and belongs to another repository,
+    because that repository keeps its sessions.
+    """
     if len(_split_folder(old)) < 2:
         todo = "Give the absolute folder the sessions ran in, such as /home/me/old-place or C:\\work\\old-place."
         raise ProjectError(f"{old!r} cannot be an alias of a project.", where=old, todo=todo)
@@ -262,8 +269,10 @@ class FolderOwners:
         self._aliases = sorted(aliases, key=lambda pair: len(pair[0]), reverse=True)
 
     def find_owner(self, cwd: str) -> str:
-        """Returns the project key of a working folder as written by an agent; '' for none. Without a `home` nothing is
-        personal: sessions of Lerim's own command could not be told apart."""
+        """Returns the project key of a working folder as written by an agent; '' for none.
+
+        Without a `home` nothing is personal, because sessions of Lerim's own command could not be told apart.
+        """
         if not can_be_folder(cwd):
             return ""  # not cached either: every turn may name a different one
         key = self._keys_by_folder.get(cwd)

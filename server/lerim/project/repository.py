@@ -38,7 +38,8 @@ _MOST_PACKED_BYTES = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class RepositoryLayout:
-    """A repository seen from a folder: its worktree, main worktree (None if bare), and shared git folder."""
+    """One repository seen from one folder: the worktree's `root`, `main_worktree` (None if bare), and the git
+    folder that all worktrees share."""
 
     root: Path
     main_worktree: Path | None
@@ -234,7 +235,8 @@ def strip_credentials(address: str) -> str:
 
 
 def read_small_file(path: Path, limit: int = MOST_POINTER_BYTES) -> str:
-    """Returns the first `limit` bytes of a regular file as text; '' if it is not one that can be read."""
+    """Returns the first `limit` bytes of a regular file as text; '' if it is missing, unreadable or not a regular
+    file."""
     try:
         with open_buffered(path) as file:
             return file.read(limit).decode("utf-8", "replace").replace("\0", "")

@@ -1,4 +1,5 @@
-"""Finds hidden characters and text that tries to command an agent; removes markup that a renderer would act on."""
+"""Finds what a reviewer must not miss, invisible characters and text that tries to command an agent, and removes markup
+that a Markdown renderer would act on."""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ def show_hidden(text: str) -> str:
 
 
 def find_flags(*texts: str) -> tuple[str, ...]:
-    """Returns warnings about these texts: "hidden-characters", "commands-an-agent", "sends-data-out"."""
+    """Returns the warnings a reviewer should see for these texts: "hidden-characters", "commands-an-agent",
+    "sends-data-out"."""
     joined = "\n".join(texts)
     flags = (
         ("hidden-characters", show_hidden(joined) != joined),
@@ -70,7 +72,8 @@ def remove_orders(text: str) -> str:
 
 
 def strip_markup(text: str) -> str:
-    """Returns the text on one line, without tags and links except to the web; code between backticks stays."""
+    """Returns the text on one line, without tags and without links except to the web. Code between backticks is
+    unchanged."""
     parts = _CODE.split(text[:_MOST_CHARACTERS])
     return " ".join(
         "".join(part if part.startswith("`") else _TAG.sub("", _LINK.sub(r"\1", part)) for part in parts).split()

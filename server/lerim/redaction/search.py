@@ -62,7 +62,8 @@ _TO_ASCII = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 
 
 def find_secrets(text: str) -> list[Span]:
-    """Finds the secrets of a text, also without its invisible characters: in order, without overlap."""
+    """Finds the secrets of a text, with and without its invisible characters. The spans are in order and do not
+    overlap."""
     spans = _apply_rules(text)
     if spans:
         spans += _find_repetitions(text, spans)

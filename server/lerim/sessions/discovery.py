@@ -1,4 +1,5 @@
-"""Finds the sessions of every agent by stat alone, and what changed since the catalog last read them."""
+"""Finds the sessions of every agent on this machine by stat alone, and what changed since the catalog last read
+them."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from lerim.sessions.readers import OLDER_STATE, claude_folder_name, find_session
 
 @dataclass(frozen=True, slots=True)
 class TranscriptChanges:
-    """The discovered transcripts compared with the catalog; `unchanged` is a count, `vanished` has places."""
+    """The discovered transcripts compared with the catalog: new, changed, unchanged (a count) and vanished (their
+    places)."""
 
     new: tuple[Transcript, ...]
     changed: tuple[Transcript, ...]
@@ -27,8 +29,12 @@ class TranscriptChanges:
 
 @dataclass(slots=True)
 class DiscoveredStores:
-    """What was found on this machine. `copied_places`: files whose session is in another file, too, and not read.
-    `opened_databases`: those whose sessions were listed; `damaged_stores`: those that were unreadable."""
+    """What `discover_stores` and `open_databases` found on this machine.
+
+    `copied_places` are those of files that are not read because another file contains the same session.
+    `opened_databases` are the databases whose sessions were listed, `damaged_stores` those that turned out to be
+    unreadable.
+    """
 
     transcripts: list[Transcript] = field(default_factory=list)
     copied_places: set[str] = field(default_factory=set)
@@ -46,8 +52,10 @@ Listings = dict[Database, tuple[list[Transcript], list[Problem]]]
 
 
 def discover_stores(roots: Roots, folders: Sequence[str] = ()) -> DiscoveredStores:
-    """Finds every transcript file and database by stat alone, and the problems met. `folders` are the working folders
-    known on this machine: some stores name a session's folder by a digest only."""
+    """Finds every transcript file and database of every agent by stat alone, and the problems met on the way.
+
+    `folders` are the working folders known on this machine: some stores name a session's folder by a digest only.
+    """
     stores = DiscoveredStores()
     for platform, places in roots.items():
         for root in places:
@@ -67,9 +75,12 @@ def open_databases(
     damaged: Mapping[Path, DamagedStore] = MappingProxyType({}),
     listings: Listings | None = None,
 ) -> None:
-    """Adds the sessions of the databases that changed since the catalog indexed all of them. One that cannot be read is
-    a problem; if it is damaged (`damaged`: earlier findings) it is opened again only after a change. `listings` caches
-    what was listed for a second call."""
+    """Adds the sessions of the databases that changed since the catalog last indexed all of them.
+
+    A database that cannot be read becomes a problem. If it is damaged, it is not opened again until it changes
+    (`damaged` are the earlier findings); if a lock or the system prevented reading, it is tried in every cycle.
+    `listings` caches what was listed, so that a second call lists only the databases that changed since.
+    """
     listings = {} if listings is None else listings
     for database in stores.databases:
         if indexed_stamps.get(database.path) == database.stamp:
@@ -99,9 +110,12 @@ def open_databases(
 
 
 def compare_stamps(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> TranscriptChanges:
-    """Compares the discovered transcripts with `Catalog.load_stamps`. What was not found is gone only if it no longer
-    exists: unlisted folders hide their files, and sessions of unopened databases are unchanged. A session in a database
-    and in a file, which an agent left behind, counts as in the database."""
+    """Compares the discovered transcripts with `Catalog.load_stamps`.
+
+    A known transcript that was not found counts as gone only if it no longer exists: a folder that could not be listed
+    only hides its files, and the sessions of a database that was not opened are unchanged. If a session is both in a
+    database and in a file, the database is used: agents that switched to a database left their old files behind.
+    """
     new: list[Transcript] = []
     changed: list[Transcript] = []
     unchanged = 0
@@ -170,9 +184,13 @@ def _is_gone(place: str, opened: Collection[str], unopened: Collection[str]) -> 
 def split_likely_transcripts(
     transcripts: Iterable[Transcript], project_places: Iterable[str], folders: Iterable[str]
 ) -> tuple[list[Transcript], list[Transcript]]:
-    """Splits transcripts into likely ones of a project and the rest, newest first, without opening any.
-    `project_places` contain turns of it (`Catalog.find_project_places`), `folders` are its worktrees and aliases, after
-    which Claude Code names folders; other stores record them."""
+    """Splits transcripts into those that probably belong to a project and the rest, both newest first, without opening
+    any.
+
+    `project_places` are known to contain turns of the project (`Catalog.find_project_places`), `folders` its worktrees
+    and aliases. Claude Code names a session's folder after the working folder it was started in; other stores record
+    that folder.
+    """
     known_places = frozenset(project_places)
     folder_names = tuple(str(folder) for folder in folders)
     slugs = tuple(claude_folder_name(folder) for folder in folder_names)

@@ -65,7 +65,8 @@ def make_turn_snippet(text: str, tools: str, words: str) -> str:
 
 
 def _find_first(text: str, search_words: Sequence[str]) -> int | None:
-    """Finds the first word that begins like one of `search_words`, else the first place that contains one."""
+    """Where the first word that begins like one of `search_words` is, which the search reduces to their stems; else the
+    first place that contains one."""
     if not search_words:
         return 0
     pattern = "|".join(re.escape(word[:-1] if len(word) > _MAX_WHOLE_WORD else word) for word in search_words)

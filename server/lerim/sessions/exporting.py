@@ -88,8 +88,11 @@ class ExportedTurn(msgspec.Struct, frozen=True):
 
 
 def export_session(db: sqlite3.Connection, place: str, problems: list[Problem]) -> Iterator[ExportedTurn]:
-    """Yields the turns of the session at a place of the catalog, in order, from its transcript; adds to `problems` what
-    could not be read. Raises NotFoundError if the transcript is gone, TranscriptError if it cannot be read."""
+    """Yields the turns of the session at a place of the catalog, in order, from its transcript. The same transcript
+    gives the same objects. Adds to `problems` what could not be read of it.
+
+    Raises NotFoundError if the transcript is gone, TranscriptError if it cannot be read.
+    """
     transcript = find_transcript(db, place)
     reading = read_session(transcript)
     for turn in reading:
@@ -140,8 +143,11 @@ class RecordedCall(msgspec.Struct, frozen=True):
 
 
 def read_call(db: sqlite3.Connection, place: str, turn: str, number: int) -> RecordedCall:
-    """Returns what the transcript at `place` has of a turn's call; `number` counts calls as the transcript page lists
-    them. Raises NotFoundError if transcript, turn or call is gone; TranscriptError if it cannot be read."""
+    """Returns what is recorded of a turn's call. `number` counts the calls from 0, as the transcript page lists them.
+    Reads the transcript of the session at `place` up to the turn.
+
+    Raises NotFoundError if the transcript, the turn or the call is gone; TranscriptError if it cannot be read.
+    """
     for one in read_session(find_transcript(db, place)):
         if one.id == turn:
             calls = [call for call in one.tool_calls if render_calls([call])]

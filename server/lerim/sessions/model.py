@@ -52,8 +52,10 @@ ToolStatus = Literal["ok", "error", "denied", "interrupted", "pending"]
 
 
 def make_turn_id(platform: Platform, native: str) -> str:
-    """Returns the stable id of a turn: 12 hex digits of SHA-256 over platform and `native`, the id of the turn's first
-    record, or `role + "\\n" + raw text` if the store has no ids."""
+    """Returns the stable id of a turn: 12 hex digits of SHA-256 over platform and native id.
+
+    `native` is the uuid of the turn's first record, or `role + "\\n" + raw text` if the store has no ids.
+    """
     return hashlib.sha256(f"{platform}:{native}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
@@ -91,8 +93,10 @@ class FileEdit(msgspec.Struct, frozen=True, gc=False):
 
 
 class QuestionAnswer(msgspec.Struct, frozen=True, gc=False):
-    """A question the agent asked through a tool, and what the person chose or typed ('' if not answered yet).
-    `descriptions` are the agent's, of the options in the same order."""
+    """A question the agent asked the person through a tool, and what they chose or typed ('' if not answered yet).
+
+    `descriptions` are the agent's descriptions of the options, in the same order.
+    """
 
     question: str
     options: tuple[str, ...]
@@ -144,8 +148,11 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
 
 
 class Turn(msgspec.Struct, frozen=True, gc=False):
-    """One message of a session; `ordinal` counts from 0 within the transcript file, `id` is of `make_turn_id`.
-    `unattended`: a script, an SDK or a CI job sent this prompt, so no person said it."""
+    """One message of a session. `ordinal` counts turns from 0 within the transcript file; `id` comes from
+    `make_turn_id`.
+
+    `unattended`: the record says that a script, an SDK or a CI job sent this prompt, so no person said it.
+    """
 
     id: str
     ordinal: int
@@ -228,7 +235,8 @@ class Transcript:
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """A store with many sessions; `stamp` is the size and mtime of the file and of its `-wal` (0 without one)."""
+    """A store that contains many sessions, known by stat alone: `stamp` is the size and mtime of the file and of its
+    `-wal` (0, 0 if there is none)."""
 
     platform: Platform
     path: Path
@@ -266,7 +274,8 @@ class OmittedProblems(Problem):
 
 
 class Readable(Protocol):
-    """A pass over one transcript: `session`, `resume` and `problems` are final after its last turn."""
+    """A pass over one transcript: iterate its turns; after the last one, `session`, `resume` and `problems` are
+    final."""
 
     @property
     def session(self) -> Session: ...
@@ -278,7 +287,8 @@ class Readable(Protocol):
     def restarted(self) -> bool: ...
     @property
     def ids(self) -> frozenset[str] | None:
-        """The ids of all turns the session has now, None if unknown: turns indexed with other ids are gone."""
+        """The ids of all turns the session has now, or None if unknown. Turns indexed earlier with other ids are
+        gone."""
 
     def __iter__(self) -> Iterator[Turn]: ...
 

@@ -34,13 +34,16 @@ class PlatformChoice(msgspec.Struct, frozen=True):
 
 
 def load_platform_choices(home: Home) -> dict[Platform, PlatformChoice]:
-    """Returns the choice for each agent that has one. Raises SettingsError if the file cannot be read: it is then
-    unknown which agents must not be read."""
+    """Returns the choice for each agent that has one.
+
+    Raises SettingsError if the file cannot be read, because it is then unknown which agents must not be read.
+    """
     return _load_file(home).choices
 
 
 def find_platform_roots(environ: Mapping[str, str], home: Home) -> dict[Platform, list[Path]]:
-    """Returns where the store of each connected agent may be, links resolved. Raises SettingsError."""
+    """Returns the places where the store of each connected agent may be: links resolved, no duplicates. Raises
+    SettingsError."""
     choices = load_platform_choices(home)
     return {
         platform: find_store_places(platform, choices, environ)
@@ -66,8 +69,10 @@ def list_removed_platforms(home: Home) -> frozenset[Platform]:
 
 
 def connect_platform(home: Home, platform: Platform, path: Path | None = None) -> None:
-    """Connects an agent: its sessions are read from now on, at `path` or in its usual places. Raises SettingsError if
-    `path` is no store or the choice cannot be saved."""
+    """Connects an agent: its sessions are read from now on, at `path` or in its usual places.
+
+    Raises SettingsError if `path` cannot be a store or the choice cannot be saved.
+    """
     if path is not None:
         _check_store_path(platform, path)
     _change_choice(home, platform, lambda choice: PlatformChoice(True, str(path or "")))
@@ -129,7 +134,8 @@ def _load_file(home: Home) -> _PlatformsFile:
 
 
 def _change_choice(home: Home, platform: Platform, change: Callable[[PlatformChoice], PlatformChoice]) -> None:
-    """Changes the choice for one agent; all else in the file is kept, also what this version does not know."""
+    """Changes the choice for one agent; everything else in the file is kept, including what this version does not
+    know."""
     path = home.root / PLATFORMS_FILE
     try:
         make_private_folder(home, home.root)

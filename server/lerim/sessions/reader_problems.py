@@ -25,7 +25,8 @@ _TODO = "Check that it exists and that you may read it. Everything else is read.
 
 
 def select_reader_problems(problems: Iterable[Problem], folders: Sequence[str]) -> list[Problem]:
-    """Returns the problems that may affect sessions started in `folders`, each once, with what to do."""
+    """Returns the problems that may affect sessions started in `folders`, without duplicates and with a hint on what to
+    do."""
     folder_names = _StoreFolderNames(folders)
     by_message: dict[tuple[str, str], list[Problem]] = {}
     for one in dict.fromkeys(problems):

@@ -11,6 +11,9 @@ SETTLE_SECONDS = 90.0
 
 
 def find_settling_time(written: float, now: float) -> float | None:
-    """Returns when the last exchange of a session `written` to then counts as over, None if it does already; in epoch
-    seconds. A time far in the future comes from a wrong clock and is not waited for."""
+    """Returns when the last exchange of a session counts as over, or None if it does already.
+
+    Both times are epoch seconds; `written` is when the session was last written to. A time that far in the future comes
+    from a wrong clock and is not waited for.
+    """
     return written + SETTLE_SECONDS if abs(now - written) < SETTLE_SECONDS else None

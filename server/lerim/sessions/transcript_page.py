@@ -57,8 +57,10 @@ class SessionTurn(msgspec.Struct, frozen=True):
 def load_transcript_page(
     db: sqlite3.Connection, place: str, start: int, count: int, *, whole: bool = False
 ) -> list[SessionTurn]:
-    """Returns the turns of a session from position `start` on: at most `count`, and as many as fit into one page. With
-    `whole`, the first is not cut at `MAX_TEXT`."""
+    """Returns the turns of a session from position `start` on: at most `count`, and as many as fit into one page.
+
+    With `whole`, the first turn is not cut at `MAX_TEXT`.
+    """
     shown: list[SessionTurn] = []
     size = 0
     for stored_turn in browsing.read_redacted_turns(db, place, start, max(1, min(count, _PAGE_TURNS))):

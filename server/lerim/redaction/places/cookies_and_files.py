@@ -52,7 +52,8 @@ def _find_cookies(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Sp
 
 
 def _find_file_entries(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
-    """Yields secrets in password files (`.pgpass`, docker's `config.json`, `.npmrc`) and tokens that begin URLs."""
+    """Yields secrets in password files (`.pgpass`, docker's `config.json`, `.npmrc`) and in URLs that begin with a
+    token."""
     for literal in select_found_names(_PGPASS_PORTS, found_parts):
         for at in find_places(text, literal):
             start = (

@@ -1,4 +1,5 @@
-"""Finds secrets in idioms of tools and of everyday language: a literal in the text, and the pattern around it."""
+"""Finds secrets in idioms of particular tools and of everyday language: a literal in the text, and the pattern
+around it."""
 
 from __future__ import annotations
 
@@ -133,7 +134,8 @@ def _find_matches(text: str, literal: str, places: Iterable[int]) -> Iterator[re
 
 
 def _list_windows(places: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Yields the parts of a text around these places; those that overlap are one, so that no value is cut off."""
+    """Yields the parts of a text around the places of a literal. Those that overlap are one, so that none cuts a value
+    off."""
     start, end = 0, -1
     for at in places:
         if at - _CHARACTERS_BEFORE > end:

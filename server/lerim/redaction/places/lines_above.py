@@ -121,7 +121,8 @@ def _is_secret(value: str) -> bool:
 
 
 def _find_kubernetes_entries(text: str, at: int) -> Iterator[Span]:
-    """Yields the values in the YAML of a Secret, which `kubectl get -o yaml` prints before the kind at `at`."""
+    """Yields the values in the YAML of a Secret whose `kind` is at `at`: a document, or an item of a list. `kubectl get
+    -o yaml` prints them before the kind."""
     begin = max(at - 8000, 0)
     begin = max(begin, *(text.rfind(mark, begin, at) for mark in ("\n---", "\n- ")))
     end = min(

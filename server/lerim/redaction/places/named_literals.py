@@ -85,7 +85,8 @@ def find_spans(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]
 
 
 def _is_unlike_word_groups(value: str) -> bool:
-    """Returns whether groups of four characters are not words: two have no vowel, odd letters, digits or capitals."""
+    """Returns whether groups of four characters are not words: at least two have no vowel, an unusual letter
+    sequence, digits or capitals."""
     groups = re.split(r"[ -]", value)
     odd_groups = sum(
         not re.search(r"[aeiou]", part) or bool(re.search(r"[^aeiou]{3}|[jqxz]|\d|[A-Z]", part)) for part in groups

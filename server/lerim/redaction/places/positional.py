@@ -1,4 +1,5 @@
-"""Finds secrets by position: after a name, in headers and URLs, as passwords of programs such as `mysql -p…`."""
+"""Finds secrets by their position: after a name, in Authorization and Cookie headers, in a URL, or as the password of a
+program such as `mysql -p…`."""
 
 from __future__ import annotations
 
@@ -239,7 +240,8 @@ def _match_password_beside(text: str, lowered: str, at: int, end: int) -> re.Mat
 
 
 def _is_assigned_password(text: str, match: re.Match[str], group: str, *, is_clear_name: bool) -> bool:
-    """Returns whether a value assigned to a password name is one; `is_clear_name`: as in `PASSWORD=…`."""
+    """Returns whether a value assigned to a password name is a password; `is_clear_name`: the name is like
+    `PASSWORD` or `db_password`."""
     value, suffix = match[group].strip(), match["suffix"]
     quoted = group != "bare"
     if is_odd_value(value, quoted) and not (not quoted and _is_code(text, match)):

@@ -1,4 +1,5 @@
-"""Finds secrets in sentences of many languages: a keyword, a few words, a sign or a verb, and the value."""
+"""Finds secrets that people write in sentences, in many languages: a keyword, a few words, a sign or a verb, and the
+value."""
 
 from __future__ import annotations
 

@@ -45,7 +45,8 @@ _NAME_WORDS = compile_later(r"[A-Z]?[a-z]+|[A-Z]+")
 
 
 def is_scrambled(value: str) -> bool:
-    """Returns whether letters, digits and cases alternate more than in a name: `7pEYBamw`, not `PBKDF2WithHmac`."""
+    """Returns whether letters and digits, or upper and lower case, alternate more often than in a name: `7pEYBamw`, not
+    `PBKDF2WithHmac`."""
     if SAMPLE.search(value) or _OTHER_FORM.match(value) or PLACEHOLDER.search(value[:80]):
         return False
     digits = sum(map(str.isdigit, value))
@@ -63,7 +64,8 @@ def is_scrambled(value: str) -> bool:
 
 
 def looks_like_password(value: str) -> bool:
-    """Returns whether a value looks like a password: scrambled, or mixed with characters that names do not have."""
+    """Returns whether a value looks like a password: scrambled, or letters and digits with special characters that
+    names do not have."""
     if (
         not 8 <= len(value) <= 200
         or " " in value
@@ -93,7 +95,8 @@ def looks_chosen(value: str, digits: int = 2) -> bool:
 
 
 def is_punctuated_key(value: str) -> bool:
-    """Returns whether this is a key of letters, digits and signs as frameworks make them, perhaps with spaces."""
+    """Returns whether this is a key of letters, digits and special characters, as frameworks generate them; it may
+    contain spaces."""
     if not 16 <= len(value) <= 200 or _CODE.search(value) or SAMPLE.search(value):
         return False
     letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
@@ -138,7 +141,8 @@ def _load_pair_scores() -> dict[tuple[str, str], int]:
 
 
 def is_unlike_words(value: str) -> bool:
-    """Returns whether ten or more letters form no words: `vgiqcgsobhmkizxf`, not `getUserFromRequest`."""
+    """Returns whether the letters of a value, at least ten, form no words: `vgiqcgsobhmkizxf`, not
+    `getUserFromRequest`."""
     letters = [letter for letter in value.lower()[:200] if "a" <= letter <= "z"]
     if len(letters) < _FEWEST_LETTERS:
         return False

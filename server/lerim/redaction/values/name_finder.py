@@ -1,4 +1,5 @@
-"""Finds which of several hundred names occur in a text, searched once for all modules; results of words are cached."""
+"""Finds which of several hundred names occur in a text. Each text is searched once for all modules, and the results of
+each run of letters are cached."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ class NameFinder:
 
     @cached_property
     def _parts_by_start(self) -> dict[str, list[tuple[str, str]]]:
-        """The most distinctive run of letters of each name part, with the part, by its first two letters."""
+        """The most distinctive run of letters of each name part, with the part, by its first two letters; computed on
+        first use."""
         parts: dict[str, list[tuple[str, str]]] = {}
         for part in self._parts - self._other_parts:
             letters = _choose_run(part)
@@ -42,7 +44,8 @@ class NameFinder:
 
     @cached_property
     def _other_parts(self) -> frozenset[str]:
-        """The name parts searched in every text: of other alphabets, or without two letters in a row."""
+        """The name parts that are searched in every text: with letters of other alphabets, or without two letters in a
+        row."""
         return frozenset(part for part in self._parts if not part.isascii() or len(_choose_run(part)) < 2)
 
     @cached_property
@@ -57,7 +60,8 @@ class NameFinder:
 
     @cached_property
     def _other_bytes(self) -> bytes:
-        """All bytes with which none of these letters begins in UTF-8, such as those of arrows and dashes."""
+        """All bytes with which none of these letters begins in UTF-8. Arrows, dashes and quotation marks are among
+        them."""
         return bytes(set(range(256)) - {letter.encode()[0] for letter in self._other_letters})
 
     def find_parts(self, lowered: str) -> Set[str]:

@@ -50,7 +50,8 @@ def find_private_keys(text: str) -> list[Span]:
 
 
 def _may_be_bare(text: str) -> bool:
-    """Returns whether the text may contain the beginning of a key's body; a quick check."""
+    """Returns whether the text may contain the beginning of a key's body: a quick check with as few searches as
+    possible."""
     if "MI" in text or "lQ" in text or "b3BlbnNz" in text:
         return True
     return "MHcCA" in text or "MC4CAQ" in text or "MFECAQ" in text or "lIYE" in text or "lFgE" in text

@@ -1,4 +1,5 @@
-"""Finds tokens by the forms that vendors publish, and values that go on in the next lines or string literals."""
+"""Finds tokens by the forms that their vendors publish, and values that continue on the next lines or in another
+string literal."""
 
 from __future__ import annotations
 
@@ -53,7 +54,8 @@ def find_tokens(text: str, runs: list[str]) -> list[Span]:
 
 
 def _select_rules(candidates: str) -> Iterator[TokenRule]:
-    """Yields the rules whose literal may occur in these runs, by the beginnings of words and underscores."""
+    """Yields the rules whose literal may occur in these runs, looked up by the beginnings of words and by
+    underscores."""
     words = set(_WORD_START.findall(candidates))
     starts = {word[:2] for word in words}
     starts |= {word[1:3] for word in words}
@@ -85,7 +87,8 @@ def _apply_rule(text: str, rule: TokenRule) -> Iterator[Span]:
 
 
 def _find_token_end(text: str, start: int, literal_end: int, rule: TokenRule) -> int:
-    """Returns the end of the token that begins at `start`, 0 if there is none; it may go on in the next lines."""
+    """Returns the end of the token that begins at `start`, or 0 if there is none. Follows a token across line
+    breaks."""
     match = rule.pattern.match(text, start)
     token_end = match.end() if match else 0
     run = _REST_OF_RUN.match(text, literal_end)

@@ -57,8 +57,10 @@ def _make_timed_method(
 
 
 class Catalog:
-    """The open catalog; a context manager. `problems` says whether it had to be rebuilt. Methods made of functions of
-    other modules are documented there."""
+    """The open catalog; a context manager. `problems` says whether it had to be rebuilt.
+
+    A method that is a function of another module is documented there.
+    """
 
     def __init__(self, path: Path, db: sqlite3.Connection, problems: list[Problem], clock: Callable[[], float]) -> None:
         self.path = path
@@ -102,9 +104,13 @@ class Catalog:
         owners: OwnerLookup,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Iterator[IndexResult]:
-        """Indexes the turns that readings (started at `load_resume`) yield, in short transactions that small
-        transcripts share: their results arrive together. Pass a generator, so that readings are created when needed. An
-        interrupted run, also one `cancelled`, can be repeated with the same result. Raises CatalogError."""
+        """Indexes the turns that readings (started at `load_resume`) yield, in short transactions. Several small
+        transcripts share one, which is faster, so their results arrive together. Pass a generator, so that each reading
+        is created only when needed. Stops early once `cancelled`.
+
+        A position is written together with the turns before it, so an interrupted run can be repeated with the same
+        result. A transcript that cannot be read is a problem in its result. Raises CatalogError.
+        """
         with self._convert_errors():
             yield from indexing.index_transcripts(self.db, readings, owners, cancelled)
 
@@ -148,7 +154,8 @@ class Catalog:
             return [cwd for (cwd,) in self.db.execute(query, (project,))]
 
     def find_token_count(self, text: int) -> int | None:
-        """Returns how many tokens the text with this digest (of `digest_text`) has, or None if never counted."""
+        """Returns how many tokens the text with this digest has, or None if never counted; see
+        `column_values.digest_text`."""
         with self._convert_errors():
             row = self.db.execute("SELECT tokens FROM counted WHERE text = ?", (text,)).fetchone()
             return None if row is None else int(row[0])

@@ -20,9 +20,12 @@ _FOLDER_TRANSCRIPTS = "SELECT DISTINCT transcript FROM turns WHERE folder = :fol
 
 
 def reassign_folders(db: sqlite3.Connection, owners: OwnerLookup) -> frozenset[str]:
-    """Moves folders to the projects that own them now, queues their transcripts and returns the projects that gained.
-    Without an owner a folder keeps its last one, and a repository's never becomes personal: its git folder may be
-    unavailable for a moment."""
+    """Moves folders to the projects that own them now (after a new alias or repository) and queues their transcripts;
+    returns the projects that gained.
+
+    A folder without an owner keeps its previous one, and a repository's folder never becomes personal: its git folder
+    may only be unavailable for a moment.
+    """
     rows = db.execute("SELECT id, cwd, project FROM folders").fetchall()
     changes = [
         (number, before, after)
@@ -87,7 +90,8 @@ def _change_owner(db: sqlite3.Connection, folder: int, before: str, after: str) 
 
 
 def _queue_transcripts(db: sqlite3.Connection, joined_folders: Iterable[tuple[str, int]]) -> None:
-    """Queues the transcripts with turns in folders that joined a project, from where it left off or the start."""
+    """Queues the transcripts with turns in folders that joined a project, resuming where it left off or from the
+    start."""
     folders: dict[tuple[str, int], list[int]] = defaultdict(list)
     for project, folder in joined_folders:
         for transcript in _find_transcripts(db, folder):
@@ -105,7 +109,8 @@ def _queue_transcripts(db: sqlite3.Connection, joined_folders: Iterable[tuple[st
 
 
 def _resume_transcript(db: sqlite3.Connection, project: str, transcript: int, folders: list[int]) -> bool:
-    """Resumes work on a transcript where it was left; False if turns in these folders may be unread before that."""
+    """Resumes the project's work on a transcript where it left off. Returns False if turns in these folders may be
+    unread before that position."""
     parameters = {"project": project, "transcript": transcript, "folders": to_json_list(folders)}
     in_folders = "project = :project AND transcript = :transcript AND folder IN (SELECT value FROM json_each(:folders))"
     saved_positions = db.execute(

@@ -131,7 +131,8 @@ def keep_store_stamps(db: sqlite3.Connection, databases: Iterable[Database]) -> 
 
 
 def load_damaged_stores(db: sqlite3.Connection) -> dict[Path, DamagedStore]:
-    """Returns the databases that this version of Lerim could not read, with their stamps then."""
+    """Returns the databases this version of Lerim could not read, with their stamps then. Other versions try them
+    again."""
     rows = db.execute(
         "SELECT path, platform, size, mtime_ns, wal_size, wal_mtime_ns, code, place, message FROM damaged_stores"
         " WHERE version = ?",

@@ -1,4 +1,5 @@
-"""The recent sessions of a project, and when its files were last worked on: tells whether a theme is still current."""
+"""The recent sessions of a project, and when its files were last worked on: tells whether the area of a theme still
+is."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ class RecentSession:
 def list_recent_sessions(
     db: sqlite3.Connection, project: str, since: datetime, most: int, until: datetime | None = None
 ) -> list[RecentSession]:
-    """Returns the project's newest sessions between these times, at most `most`, without subagents'."""
+    """Returns the newest `most` sessions with turns in folders of a project that ended after `since` and began before
+    `until`, without subagents'."""
     rows = db.execute(
         "SELECT t.place, t.platform, t.session FROM transcripts t JOIN sessions s ON s.transcript = t.id"
         " WHERE t.parent = '' AND s.ended >= ?1 AND (?4 IS NULL OR s.started < ?4)"
@@ -36,8 +38,12 @@ def list_recent_sessions(
 def find_worked_files(
     db: sqlite3.Connection, project: str, folders: Iterable[str], since: datetime, until: datetime
 ) -> dict[str, datetime]:
-    """Returns when turns in a project's folders, between these times, last named each file of its worktrees `folders`.
-    Paths are relative to the repository, with `/`."""
+    """Returns the files that turns in a project's folders named since `since` and before `until`, each with the last
+    time.
+
+    Paths are relative to the repository, with forward slashes. `folders` are its worktrees; files elsewhere are left
+    out.
+    """
     rows = db.execute(
         "SELECT files.path, max(turns.time) FROM folders JOIN turns ON turns.folder = folders.id"
         " JOIN touched ON touched.turn = turns.id JOIN files ON files.id = touched.file"

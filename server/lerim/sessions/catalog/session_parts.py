@@ -80,9 +80,11 @@ class SessionTotals(NamedTuple):
 
 
 class CountedPart(NamedTuple):
-    """One part to count; `folder` is None in a session without turns of its own. `cost_pico_usd` is what the agent
-    recorded, or 0 if nothing is to be paid; `is_unpriced`: nobody knows the cost; `by_price`: the model's price says
-    it."""
+    """One part to count. `folder` is None in a session without turns of its own.
+
+    `cost_pico_usd` is what the agent recorded, or 0 if there is nothing to pay; `is_unpriced` says that there is a cost
+    that nobody knows. If `by_price`, the tokens cost what their model's price says.
+    """
 
     time: float | None
     folder: int | None

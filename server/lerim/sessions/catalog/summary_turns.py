@@ -1,4 +1,5 @@
-"""The turns that a session's summary is made from: what was said, tool calls with their status, files named."""
+"""The turns of a session from which its summary is made: what was said, the tool calls and their status, the files
+named."""
 
 from __future__ import annotations
 

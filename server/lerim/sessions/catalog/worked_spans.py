@@ -70,7 +70,8 @@ def load_worked_sessions(db: sqlite3.Connection, project: str, since: datetime, 
 
 
 def _fill_times(turns: list[SummaryTurn]) -> list[SummaryTurn]:
-    """Gives turns without a time that of the turn before them, or else of the first turn that has one."""
+    """Gives turns without a time that of the turn before them, or for the first ones, of the first turn that has
+    one."""
     time = next((turn.time for turn in turns if turn.time is not None), None)
     filled: list[SummaryTurn] = []
     for turn in turns:

@@ -108,7 +108,8 @@ def retry_jobs(db: sqlite3.Connection, project: str, jobs: Sequence[int] = ()) -
 
 
 def skip_jobs(db: sqlite3.Connection, project: str, jobs: Sequence[int] = ()) -> int:
-    """Skips these jobs (none given: all dead ones) until their sessions grow, but no running one; returns how many."""
+    """Skips these jobs until their sessions grow (none given: all dead ones); returns how many. A running job
+    continues."""
     states = "('pending', 'failed', 'dead')" if jobs else "('dead')"
     with transaction(db):
         updated = db.execute(

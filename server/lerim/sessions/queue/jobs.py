@@ -88,9 +88,12 @@ def claim_job(
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> QueueJob | None:
-    """Claims the newest waiting job of a project; None if none is due. An explicit run, which began at `started`, also
-    claims jobs before their time, once each. The sessions have turns between `since` and `until`. A job whose earlier
-    runs died comes last."""
+    """Claims the newest waiting job of a project; returns None if none is due.
+
+    `started` is the start of an explicit run: jobs that are not due yet are then claimed too, but only once in that
+    run. `since` and `until` limit the sessions to those with turns in between. A job whose earlier runs died comes
+    last.
+    """
     with transaction(db):
         row = db.execute(
             f"SELECT j.id, p.resume, p.state, j.tries, j.runs, p.redactions, {TRANSCRIPT_COLUMNS}{_WAITING_JOBS}"
@@ -121,9 +124,13 @@ def finish_job(
     new_facts: Mapping[str, bytes] = NO_FACTS,
     model_turns: Iterable[str] = (),
 ) -> None:
-    """Ends a job and saves, in one transaction, how far it got and what it found: errors, facts (encoded, by turn id),
-    turns that wait for a model, the number of redactions. With `again_in` it is due once more in so many seconds. A job
-    that was put back meanwhile (the lock was lost) stays as it is."""
+    """Ends a job and saves how far it got, in one transaction.
+
+    `new_frictions` (the errors it met), `new_facts` (encoded, by turn id), the `model_turns` that wait for a model
+    to find more, and the number of redactions so far are saved too. If `again_in` is set, the job is due once more, in
+    that many seconds, which are more than none. A job that was put back meanwhile (the lock was lost) is left
+    unchanged, and so is its position.
+    """
     with transaction(db):
         _save_position(db, job, resume, state, redactions)
         ended = db.execute(
@@ -161,8 +168,10 @@ def _save_position(db: sqlite3.Connection, job: QueueJob, resume: bytes, state: 
 
 
 def fail_job(db: sqlite3.Connection, now: float, job: QueueJob, error: str) -> bool:
-    """Ends a failed run: the job waits 30 s, then a minute, then it is dead; returns whether it is. If turns arrived
-    while it ran, it gets one more try."""
+    """Ends a failed run: the job waits 30 s, then a minute, then it is dead. Returns True if it is dead now.
+
+    If turns arrived while it ran, it gets one more try.
+    """
     wait = min(BACK_OFF_SECONDS * 2.0**job.tries, BACK_OFF_CAP_SECONDS)
     with transaction(db):
         ended = db.execute(
@@ -186,7 +195,8 @@ def put_back_job(db: sqlite3.Connection, now: float, job: QueueJob, wait: float 
 
 
 def recover_jobs(db: sqlite3.Connection, project: str) -> int:
-    """Puts back the jobs a dead process left running, without counting a try. Only for the lock's holder."""
+    """Puts back the jobs a dead process left running, without counting a try; returns how many. Only for the lock's
+    holder."""
     with transaction(db):
         updated = db.execute(
             "UPDATE jobs SET state = 'pending', interrupted = interrupted + 1, again = 0, not_before = 0"
@@ -212,7 +222,8 @@ def count_unread_bytes(db: sqlite3.Connection, now: float, project: str) -> int:
 
 
 def find_settling_jobs(db: sqlite3.Connection, now: float, project: str) -> tuple[int, float | None]:
-    """Returns how many sessions wait until their last exchange is over, and when the first is due (epoch seconds)."""
+    """Returns how many sessions of a project wait until their last exchange is over, and when the first of them is due,
+    in epoch seconds (None if none waits)."""
     row = db.execute(
         f"SELECT count(*), min(j.not_before){_WAITING_JOBS} AND j.state = 'pending' AND j.not_before > :now",
         {"project": project, "kind": EXTRACT_JOB, "now": now},
@@ -240,7 +251,8 @@ def load_other_state(db: sqlite3.Connection, job: QueueJob, kind: str) -> bytes 
 
 
 def count_jobs_by_state(db: sqlite3.Connection, project: str, kind: str = EXTRACT_JOB) -> dict[str, int]:
-    """Returns how many jobs of a project are in each state; of waiting ones, those whose transcript exists."""
+    """Returns how many jobs of a project are in each state; waiting jobs count only if their transcript still
+    exists."""
     rows = db.execute(
         "SELECT j.state, count(*) FROM jobs j JOIN transcripts t ON t.id = j.transcript"
         " WHERE j.project = ? AND j.kind = ? AND NOT (t.vanished AND j.state IN ('pending', 'failed'))"

@@ -15,7 +15,8 @@ from lerim.sqlite import transaction
 
 @dataclass(frozen=True, slots=True)
 class PendingSummary:
-    """A session whose summary is missing or outdated; its transcript last changed at `changed_at` (epoch seconds)."""
+    """A session whose summary is missing or outdated. `changed_at` is when its transcript last changed, in epoch
+    seconds."""
 
     job: int
     place: str

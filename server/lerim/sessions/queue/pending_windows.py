@@ -23,7 +23,8 @@ _LAST_SENT_TURN = re.compile(rb'"sent":(-?[0-9]{1,18})')
 
 @dataclass(frozen=True, slots=True)
 class PendingTurns:
-    """How many sessions wait, and what no model has seen of them: turns, tool calls, bytes of stored text."""
+    """The sessions that wait, and what no model has seen of them: turns, their tool calls, bytes of their stored
+    text."""
 
     sessions: int = 0
     turns: int = 0
@@ -79,7 +80,8 @@ def _count_session(db: sqlite3.Connection, transcript: int, project: str) -> Pen
 
 
 def _read_last_sent_turn(head: bytes) -> int:
-    """Returns the number of the last turn sent, from the head of a packed state; -1 if it does not say."""
+    """Returns the number of the last turn that was sent, read from the head of a packed state; -1 if it does not
+    say."""
     try:
         found = _LAST_SENT_TURN.search(zlib.decompressobj(DEFLATE_WINDOW).decompress(head, _STATE_HEAD_BYTES))
     except zlib.error:

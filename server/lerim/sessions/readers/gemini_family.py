@@ -15,7 +15,8 @@ _PROBED_BYTES = 256 * 1024
 
 
 def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
-    """Lists the sessions of Gemini CLI, which `folders` help to place, and of Antigravity under `~/.gemini`."""
+    """Lists the sessions under `~/.gemini`: those of Gemini CLI, whose folders are matched against `folders`, and those
+    of Antigravity."""
     contents = StoreContents()
     gemini.find_chats(root, folders, contents)
     antigravity.find_conversations(root, contents)
@@ -32,7 +33,8 @@ def probe_folder(transcript: Transcript) -> str:
 
 
 def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:
-    """Returns a reading of a session. Iterating it raises TranscriptError, or UnfinishedError while it is written."""
+    """Returns a reading of one session. Iterating it raises TranscriptError if its file cannot be read, UnfinishedError
+    while it is being written."""
     is_log = antigravity.is_antigravity_log(transcript.path)
     load = antigravity.load_conversation if is_log else gemini.load_session
     return WholeReading(transcript, partial(load, brief=brief), resume)

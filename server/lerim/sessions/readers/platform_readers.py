@@ -80,7 +80,8 @@ ROOT_FINDERS: Mapping[Platform, Callable[[Mapping[str, str]], tuple[PurePath, ..
 
 
 def find_sessions(platform: Platform, root: Path, folders: Sequence[str]) -> StoreContents:
-    """Lists what a root contains, by stat alone. If it cannot be read, the result has a problem."""
+    """Lists what a root contains, from stat alone. A root that cannot be read is reported as a problem in the
+    result."""
     try:
         with faults_as_errors(platform, str(root)):
             contents = PLATFORM_READERS[platform].scan_root(root, folders)
@@ -183,8 +184,11 @@ class GuardedReading:
 
 @contextmanager
 def faults_as_errors(platform: Platform, where: str) -> Iterator[None]:
-    """Turns exceptions that are no LerimError into one that names the agent and the place, but no interrupt: around
-    each call of a reader, and around what processes its turns."""
+    """Turns every exception that is not a LerimError into one that names the agent and the place; interrupts pass
+    through.
+
+    Used around each call of a reader, and around the code that processes the turns it returns.
+    """
     try:
         yield
     except LerimError:
@@ -199,7 +203,8 @@ def faults_as_errors(platform: Platform, where: str) -> Iterator[None]:
 
 
 def _describe_exception(error: Exception) -> str:
-    """Returns an exception's type and innermost line of our code, not its message: that may quote the session."""
+    """Returns the type of an exception and the innermost line of Lerim's own code in its traceback. Leaves out its
+    message, which may quote the session."""
     frames = traceback.extract_tb(error.__traceback__)
     own_frames = [frame for frame in frames if Path(frame.filename).is_relative_to(_OWN_SOURCE)] or frames
     return f"{type(error).__name__} in {Path(own_frames[-1].filename).name}, line {own_frames[-1].lineno}"

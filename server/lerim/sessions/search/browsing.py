@@ -62,7 +62,8 @@ class SessionListItem:
 
 @dataclass(frozen=True, slots=True)
 class SessionOutline:
-    """The kind and approximate length of each turn, and the position of the turn asked for, -1 for none."""
+    """The kind and approximate length in characters of each turn of a session; `position` is that of the
+    requested turn, -1 for none."""
 
     kinds: tuple[TurnKind, ...]
     sizes: tuple[int, ...]
@@ -139,7 +140,8 @@ def _find_list_items(db: sqlite3.Connection, places: Iterable[str]) -> list[Sess
 
 
 def list_filtered_sessions(db: sqlite3.Connection, filters: SessionFilters, limit: int) -> list[SessionListItem]:
-    """Returns the sessions with turns that pass the filters (`search.filter_places`), newest first."""
+    """Returns the sessions with turns that pass the filters, the most recently ended first; see
+    `search.filter_places`."""
     return _find_list_items(db, search.filter_places(db, filters, limit))
 
 

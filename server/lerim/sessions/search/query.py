@@ -69,7 +69,8 @@ class SearchQuery:
 
 
 def parse_query(text: str) -> SearchQuery:
-    """Parses any text. Stop words such as `the` count only if fewer than two other words remain."""
+    """Parses any text; a query without letters or digits has no terms. Stop words such as `the` count only if fewer
+    than two other words remain."""
     plain = replace_surrogates(text).replace("\0", " ").replace('"', " ").replace("\x1a", " ")
     words = [piece for word in plain.split() for piece in split_unspaced(word) or (word,)]
     found = {term.fts_expression: term for word in words if (term := _make_term(word))}

@@ -84,7 +84,8 @@ class TurnMatch:
 def rank_turns(
     query: SearchQuery, found: Sequence[TurnMatch], turns_with_term: Sequence[int], turn_count: int
 ) -> list[TurnMatch]:
-    """Returns the turns best first, scored; `turns_with_term`: how many of `turn_count` have each word."""
+    """Returns the turns best first, each with its score. `turns_with_term` says how many of
+    `turn_count` turns contain each word."""
     words = _QueryWords(query.terms)
     for one in found:
         words.count_words(one)
@@ -251,8 +252,10 @@ class _QueryWords:
         ]
 
     def _is_whole(self, words: Sequence[str], at: int, term_index: int) -> bool:
-        """Returns whether all parts of a query word occur here, whole, split or joined: `make_index_text` appends the
-        parts of `getUserName.ts` to the end of the text, away from `ts`."""
+        """Returns whether all parts of a query word occur here, with its names whole or split, or joined into one word.
+
+        `make_index_text` appends the parts of `getUserName.ts` to the end of the text, away from `ts`.
+        """
         term = self._terms[term_index]
         if len(term.stems) == 1 or words[at] == term.joined:
             return True

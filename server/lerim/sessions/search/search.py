@@ -77,15 +77,19 @@ def _rank_candidates(
 
 
 def count_matching_turns(db: sqlite3.Connection, query: SearchQuery, filters: SessionFilters) -> tuple[list[int], int]:
-    """Returns how many of the projects' turns contain each word (at most MOST_COUNTED), and how many there are."""
+    """Returns how many of the projects' turns contain each word of a query (at most MOST_COUNTED), and how many there
+    are."""
     conditions = _make_conditions(db, filters)
     return _count_words(db, query, conditions)[0], _count_turns(db, conditions)
 
 
 def filter_places(db: sqlite3.Connection, filters: SessionFilters, limit: int) -> list[str]:
-    """Returns the places of the sessions with turns that pass the filters, most recently ended first. A session whose
-    turns are all copies is judged by its totals, which tell neither `file` nor `failed`. What a subagent did finds its
-    parent's session, if that was read."""
+    """Returns the places of the sessions with turns that pass the filters, the most recently ended first.
+
+    A session whose turns were all copied from another is judged by its totals. They do not say which turn read a file
+    or failed, so `file` and `failed` exclude it. A subagent's session counts as part of its parent's, if that was read:
+    what a subagent did in a session of the projects finds that session.
+    """
     conditions = _make_conditions(db, filters)
     matching = f"SELECT transcript FROM turns WHERE 1{conditions.where}"
     is_matching = f"t.id IN ({matching})"
@@ -152,7 +156,8 @@ def _make_conditions(db: sqlite3.Connection, filters: SessionFilters) -> _SqlCon
 
 
 def _count_words(db: sqlite3.Connection, query: SearchQuery, conditions: _SqlConditions) -> tuple[list[int], list[int]]:
-    """Returns how many of the first MOST_COUNTED turns with each word are of the projects, and how many there are."""
+    """Returns how many turns of the projects contain each word, and how many do overall, among the first MOST_COUNTED
+    found."""
     rows = f"SELECT rowid FROM words WHERE words MATCH :match LIMIT {MOST_COUNTED}"
     count_query = f"SELECT count(*) FROM ({rows}) AS held"
     project_query = f"{count_query} JOIN turns ON turns.id = held.rowid WHERE 1{conditions.project_where}"
@@ -176,7 +181,8 @@ def _count_turns(db: sqlite3.Connection, conditions: _SqlConditions) -> int:
 
 
 def _choose_expression(db: sqlite3.Connection, query: SearchQuery, turns_with_word: Sequence[int]) -> str:
-    """Returns what the index is asked for: any of the words, or the rarest if too many turns match."""
+    """Returns the expression to ask the index for: any of the words, or only the rarest ones if too many turns
+    match."""
     if sum(turns_with_word) <= MOST_COUNTED:
         return query.fts_expression
     rarest = sorted(zip(turns_with_word, (term.fts_expression for term in query.terms), strict=True))

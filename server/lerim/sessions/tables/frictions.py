@@ -26,7 +26,8 @@ class Friction:
 
 
 def keep_frictions(db: sqlite3.Connection, project: str, frictions: Iterable[Friction]) -> None:
-    """Saves a session's errors, inside a transaction; the oldest rows beyond `MOST_FRICTIONS` are removed."""
+    """Saves the errors a session met, inside a transaction; beyond `MOST_FRICTIONS` rows per project the oldest are
+    removed."""
     rows = [
         (project, one.fingerprint, one.session_id, one.message, one.command, one.turn_id, one.time) for one in frictions
     ]

@@ -175,8 +175,11 @@ CATALOG_SCHEMA = sqlite.Schema(
 
 
 def open_catalog(home: Home) -> tuple[sqlite3.Connection, list[Problem]]:
-    """Opens the catalog's database (autocommit; use `transaction`), creating it if missing. A damaged one is moved
-    aside and rebuilt, which is a problem. Raises CatalogError if it is from a newer version or cannot be used."""
+    """Opens the catalog's database, creating it if missing (autocommit; use `transaction`).
+
+    A damaged catalog is moved aside and rebuilt from the transcripts, which is reported as a problem. Raises
+    CatalogError if the catalog is from a newer version or the folder cannot be used.
+    """
     problems: list[Problem] = []
     with convert_sqlite_errors(home.catalog):
         make_private_folder(home, home.catalog.parent)
@@ -184,5 +187,6 @@ def open_catalog(home: Home) -> tuple[sqlite3.Connection, list[Problem]]:
 
 
 def convert_sqlite_errors(path: Path) -> AbstractContextManager[None]:
-    """Converts SQLite errors in the block to CatalogError. A damaged catalog is replaced when next opened."""
+    """Converts SQLite errors raised in the block to CatalogError. A damaged catalog is replaced the next time it is
+    opened."""
     return sqlite.convert_errors(path, CATALOG_SCHEMA)

@@ -84,7 +84,8 @@ def load_resume(db: sqlite3.Connection, place: str) -> bytes | None:
 def finish_transcript(
     db: sqlite3.Connection, number: int, transcript: Transcript, session: Session, resume: bytes, damage: str
 ) -> None:
-    """Records in a transaction that a transcript was read to its end, and what of it is damaged ('' if nothing)."""
+    """Records that the transcript was read to its end: its totals, stamp and resume position, and what is damaged (''
+    if nothing); call it inside a transaction."""
     db.execute(
         "UPDATE transcripts SET size = ?, mtime_ns = ?, inode = ?, session = ?, parent = ?, cwd = ?, vanished = 0,"
         " error = ?, failed = NULL WHERE id = ?",
@@ -101,7 +102,8 @@ def finish_transcript(
 
 
 def keep_session_progress(db: sqlite3.Connection, number: int, session: Session, resume: bytes) -> None:
-    """Saves totals and resume position in a transaction; the transcript still counts as changed."""
+    """Saves the totals and the resume position so far; call it inside a transaction. Without `finish_transcript`, the
+    transcript counts as changed."""
     counts = session.tokens
     tokens = (counts.input, counts.output, counts.cache_read, counts.cache_write) if counts else (None,) * 4
     db.execute(
@@ -132,7 +134,8 @@ def fail_transcript(db: sqlite3.Connection, transcript: Transcript, problem: Pro
 
 
 def find_session_places(db: sqlite3.Connection, session: str) -> list[str]:
-    """Returns the places of sessions with this id, or else that begins so; of copies, the one with turns."""
+    """Returns the place of the session with this id, or else of all sessions whose id starts with it; of copies, the
+    one that has turns."""
     wanted = replace_surrogates(session)
     rows = db.execute(
         "SELECT place, session FROM transcripts t JOIN sessions s ON s.transcript = t.id"

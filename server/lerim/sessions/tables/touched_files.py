@@ -22,7 +22,8 @@ def list_touched_paths(turn: Turn) -> frozenset[str]:
 def write_touched_files(
     db: sqlite3.Connection, turns: Mapping[int, frozenset[str]], previous_rows: Iterable[int] = ()
 ) -> None:
-    """Saves which files turns touched, by row, in a transaction. `previous_rows` had files before."""
+    """Saves which files turns touched, by row; call it inside a transaction. `previous_rows` had files
+    before."""
     db.executemany("DELETE FROM touched WHERE turn = ?", [(row,) for row in previous_rows])
     paths = frozenset().union(*turns.values())
     if not paths:
@@ -36,7 +37,8 @@ def write_touched_files(
 
 
 def find_touched_files(db: sqlite3.Connection, file: str) -> list[int]:
-    """Returns the rows of files, ignoring case, by a path, the end of one from a folder on, or a name."""
+    """Returns the rows of the files a filter matches, ignoring case: a path, the end of one from a folder on, or a
+    name."""
     wanted = _normalize_path(file).strip("/")
     name = wanted.rpartition("/")[2]
     names = (name, name.lower(), name.capitalize(), name.upper())  # SQLite ignores the case of ASCII letters only

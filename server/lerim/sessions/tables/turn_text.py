@@ -76,7 +76,8 @@ class StoredCall:
 
 
 def pack_turn_text(text: str, tools: str) -> str | bytes:
-    """Packs text and tool calls, deflated if that is shorter: with the index at most twice the text."""
+    """Packs text and tool calls into one value, deflated if that is shorter: index and text then take at most twice the
+    text."""
     body = f"{text}{_SEPARATOR}{tools}"
     if len(body) < LEAST_PACKED_CHARACTERS:
         return body
@@ -137,7 +138,8 @@ def replace_surrogates(text: str) -> str:
 
 
 def space_ideographs(text: str) -> str:
-    """Separates Chinese and Japanese characters with spaces, for index and queries: they have none."""
+    """Separates Chinese and Japanese characters with spaces, for the index and for queries: these scripts have no
+    spaces."""
     if text.isascii() or not text.encode("utf-8", "surrogatepass").translate(None, _BYTES_WITHOUT_IDEOGRAPHS):
         return text
     return _IDEOGRAPH.sub(r" \1 ", text)
@@ -185,5 +187,6 @@ def _list_call_lines(call: ToolCall) -> list[str]:
 
 
 def _cut_text(text: str, most: int) -> str:
-    """Returns the first `most` characters without a torn last word: half a secret is not recognized."""
+    """Returns the first `most` characters of a text without a torn last word: half a secret would not be recognized as
+    one."""
     return text if len(text) <= most else trim_torn_words(text[:most], "")[0]

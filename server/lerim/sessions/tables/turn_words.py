@@ -62,8 +62,10 @@ def is_prose(kind: str, text: str) -> bool:
 
 
 def make_index_text(text: str) -> str:
-    """Prepares `text` for the index: separates scripts without spaces, appends the parts of `camelCase` names. Other
-    names (`snake_case`, dotted, dashed) and paths are split by the index and found as phrases."""
+    """Prepares `text` for the index: separates scripts without spaces and appends the parts of each `camelCase` name.
+
+    The index itself splits `snake_case`, dotted and dashed names and paths; they are found as phrases.
+    """
     plain = space_ideographs(text)
     data = plain.encode("utf-8", "surrogatepass")
     cases = data.translate(_CHARACTER_CLASSES)

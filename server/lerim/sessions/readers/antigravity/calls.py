@@ -56,7 +56,8 @@ class AntigravityCall(NamedTuple):
 
 
 def parse_antigravity_call(fields: dict[str, object], *, brief: bool, is_wrapped: bool) -> AntigravityCall:
-    """Parses a call; `brief` leaves out text it writes, `is_wrapped`: each argument is JSON inside a string."""
+    """Parses a call that a step requests; `brief` leaves out the text it writes, `is_wrapped` means that each argument
+    is JSON inside a string."""
     arguments = find_object(fields, "args")
     if is_wrapped:
         arguments = {key: unwrap_argument(value) for key, value in arguments.items()}
@@ -74,7 +75,8 @@ def unwrap_argument(value: object) -> object:
 
 
 def attach_step_result(call: ToolCall, status: str, content: str, *, brief: bool) -> ToolCall:
-    """Returns `call` with the result in the step after it; it is pending while that step is running."""
+    """Returns `call` with the result in the step that followed it; it stays pending while that step is still
+    running."""
     text = without_nul(cut_blocks(content))
     header = _TIME_HEADER.match(text)
     text = text[header.end() :] if header else text
@@ -93,7 +95,8 @@ def close_antigravity_call(call: ToolCall) -> ToolCall:
 
 
 def _parse_answers(answers: tuple[QuestionAnswer, ...], text: str) -> tuple[QuestionAnswer, ...]:
-    """Returns the questions with their answers, on lines that begin with `A` and the question's number."""
+    """Returns the questions with their answers, which are on lines that begin with `A` and the number of the
+    question."""
     pieces = _ANSWER.split(text) if answers else []
     answer_by_number = {int(number): words.strip() for number, words in zip(pieces[1::2], pieces[2::2], strict=False)}
     return tuple(

@@ -87,7 +87,8 @@ def find_conversations(root: Path, contents: StoreContents) -> None:
 
 
 def _read_workspaces(product: Path) -> dict[str, str]:
-    """Returns the folder of each conversation according to `history.jsonl`, the only file that names it."""
+    """Returns the folder of each conversation according to `history.jsonl`, the only file that names it; empty if that
+    cannot be read."""
     folders: dict[str, str] = {}
     for line in read_start(product / "history.jsonl", _HISTORY_BYTES).split(b"\n"):
         entry = parse_fields(line)

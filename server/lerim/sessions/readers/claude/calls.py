@@ -105,7 +105,8 @@ def parse_claude_result(record: ClaudeRecord, block: ClaudeBlock) -> tuple[ToolS
 def close_claude_call(
     call: ToolCall, status: ToolStatus, text: str, record: ClaudeRecord, results_folder: Path
 ) -> ToolCall:
-    """Adds the result in a record to `call`; results too long for it are files in `results_folder`."""
+    """Adds the result in a record to `call`; outputs that are too long for the transcript are files in
+    `results_folder`."""
     feedback = _find_feedback(call, status, text, record)
     outcome = decode_leniently(record.tool_use_result, _Outcome) if _needs_outcome(call, record) else _NO_OUTCOME
     if outcome.interrupted and (status == "ok" or (status == "error" and call.kind == "shell")):
@@ -126,9 +127,12 @@ def close_claude_call(
 
 
 def _find_feedback(call: ToolCall, status: ToolStatus, text: str, record: ClaudeRecord) -> str:
-    """Returns what the person said when they refused a call or approved a plan, if the record itself shows that it is
-    theirs: since 2.1.205 `toolDenialKind` and `userFeedback` do. Before, only results that Claude Code words itself are
-    reliable: those of commands, pages and servers may begin with any text."""
+    """Returns what the person said when they refused the call or approved a plan, if the record itself shows that it is
+    theirs, and not only the text of the result.
+
+    Claude Code has written `toolDenialKind` and `userFeedback` since 2.1.205. Before that, only tools whose results it
+    words itself are reliable: the result of a command, a page or a server may begin with any text.
+    """
     said = without_nul(record.user_feedback).strip()
     if status == "ok" and call.kind == "plan":
         beside = parse_text_beside_result(record.message.content) if record.message and not said else None

@@ -1,4 +1,5 @@
-"""The files of Claude Code: its transcripts, the folder each begins in, and outputs too long for a transcript."""
+"""The files of Claude Code: its transcripts, the project each one begins in, and the outputs that are too long for
+them."""
 
 from __future__ import annotations
 
@@ -26,12 +27,14 @@ _REPLACED_CHARACTERS = re.compile(r"[^A-Za-z0-9]")
 
 
 def claude_folder_name(cwd: str) -> str:
-    """Returns the name of the folder with the sessions begun in `cwd`; of a long path, its first 200 characters."""
+    """Returns the name of the folder that contains the sessions begun in `cwd`; for a long path, only its first 200
+    characters."""
     return _REPLACED_CHARACTERS.sub("-", cwd)[:_NAME_LIMIT]
 
 
 def probe_folder(transcript: Transcript) -> str:
-    """Returns the first working folder named in a transcript's first 256 kB, or ''."""
+    """Returns the first working folder named in a transcript's first 256 kB; '' if there is none or the file cannot be
+    read."""
     cwd = next((record.cwd for record in read_beginning(transcript.path, decode_claude_line) if record.cwd), "")
     return without_nul(cwd)[:4096]
 
@@ -64,8 +67,11 @@ def results_folder(transcript: Transcript) -> Path:
 
 
 def read_spilled_output(folder: Path, path_text: str) -> tuple[str, int] | None:
-    """Returns the ends of the file at `path_text`, None unless it is a regular file inside `folder`, links resolved.
-    Only the name counts: the session may have been written on another machine."""
+    """Returns the ends of the file at `path_text`, or None unless it is a regular file inside `folder` after resolving
+    symlinks.
+
+    Only the name is taken from the record, since the session may have been written on another machine.
+    """
     name = PureWindowsPath(path_text).name
     if not name or "\0" in name:
         return None

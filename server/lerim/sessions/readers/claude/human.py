@@ -81,7 +81,8 @@ def parse_claude_prompt(record: ClaudeRecord) -> TypedText | None:
 
 
 def is_unattended_record(record: ClaudeRecord) -> bool:
-    """Checks whether a program sent a record's prompt, or a source that is not known to be a person."""
+    """Checks whether a record says that a program sent its prompt, or names a source that is not known to be a
+    person."""
     entry, source = record.entrypoint or "", record.prompt_source or ""
     if entry == "sdk-ts" and source in ("", "sdk") and _APP_FOLDER.search(record.cwd or ""):
         return False
@@ -95,7 +96,8 @@ def _is_person(origin: PromptOrigin | str | None) -> bool:
 
 
 def command_key(record: ClaudeRecord) -> str:
-    """Returns the key by which the text that follows a slash command's record is recognised; '' for other records."""
+    """Returns the key of a slash command's record, by which the record with the command's text is recognised; '' for
+    any other record."""
     texts = block_texts(record.message.content) if record.message is not None else []
     return _second_key(record.uuid, record) if any(text.lstrip().startswith(_COMMAND_STARTS) for text in texts) else ""
 
@@ -146,13 +148,15 @@ def parse_command_output(record: ClaudeRecord) -> str | None:
 
 
 def parse_queue_content(content: str | list[ClaudeBlock] | None) -> TypedText | None:
-    """Returns what a person typed, from the `content` of a queue operation; None for notices of tasks."""
+    """Returns what a person typed, from the `content` of a queue operation, or None for task notices in either of their
+    forms."""
     typed = None if isinstance(content, str) and content.startswith('{"task_id"') else _parse_content(content)
     return parse_slash_command(typed) if typed is not None and typed.kind == "prompt" else typed
 
 
 def parse_slash_command(typed: TypedText) -> TypedText | None:
-    """Turns a queued prompt that is a slash command into a command, or None if it has no arguments."""
+    """Turns a queued prompt that is a slash command into a command with its arguments, or None if it has none. Returns
+    any other prompt as it is."""
     head, _, rest = typed.text.partition(" ")
     name = head[1:]
     if not head.startswith("/") or not name or not name.replace("-", "").replace("_", "").replace(":", "").isalnum():

@@ -51,7 +51,8 @@ def register_queued_prompt(tally: TranscriptTally, typed: TypedText) -> bool:
 
 
 def consume_queued_repeat(tally: TranscriptTally, typed: TypedText, source: str | None) -> bool:
-    """Returns whether a user record repeats a queued prompt: it says so, or the model has not answered since."""
+    """Returns whether a user record repeats a queued prompt: either it says so itself, or the model has not answered in
+    between."""
     if not tally.queued_hashes or not (source == "queued" or not tally.answered):
         return False
     digest = hash_text(typed.text)

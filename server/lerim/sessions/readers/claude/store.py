@@ -1,4 +1,5 @@
-"""Reads a transcript of Claude Code: each record updates a `ClaudeTally` and the `TurnDraft` it is part of."""
+"""Reads a transcript of Claude Code: each record updates a `ClaudeTally` and, if it contains a part of a turn, a
+`TurnDraft`."""
 
 from __future__ import annotations
 

@@ -22,7 +22,8 @@ _RECENT_MESSAGES = 16
 
 
 class ClaudeTally(TranscriptTally, gc=False):
-    """Totals of a transcript up to a point in it. `version` is that of the program that wrote the last record."""
+    """Totals of a transcript of Claude Code up to a point in it. `version` is that of the program that wrote the last
+    record."""
 
     version: str = ""
 

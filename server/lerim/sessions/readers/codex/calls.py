@@ -159,7 +159,8 @@ def _format_plan(arguments: dict[str, object]) -> str:
 
 
 def question_ids(item: CodexPayload) -> tuple[str, ...]:
-    """Returns the ids of an item's questions, in order; the answers are recorded under them."""
+    """Returns the ids under which the answers to an item's questions will be recorded, in the order of the
+    questions."""
     return tuple(find_text(one, "id") for one in list_objects(parse_fields(item.arguments).get("questions")))
 
 

@@ -30,8 +30,11 @@ _ENDINGS = (".jsonl", ".json", ".jsonl" + COMPRESSED_SUFFIX)
 
 
 def scan_root(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
-    """Lists the rollouts under a folder of Codex by stat alone, and the problems found. Of a packed copy, only the
-    unpacked original is listed. A missing folder contains none."""
+    """Lists the rollouts under a folder of Codex from stat alone, and the problems found.
+
+    If a rollout exists both packed and unpacked, only the unpacked one is listed. A folder that does not exist contains
+    none.
+    """
     contents = StoreContents()
     for name in ROLLOUT_FOLDERS:
         _scan_folder(root / name, _DEPTH_LIMIT, contents)
@@ -50,13 +53,15 @@ def _scan_folder(folder: Path, depth: int, contents: StoreContents) -> None:
 
 
 def parse_thread_id(name: str) -> str:
-    """Extracts the thread's id from the name of a rollout: the UUID at its end, else the name without endings."""
+    """Extracts the thread's id from the name of a rollout: the UUID at its end, or without one, the name without its
+    endings."""
     stem = name.removesuffix(COMPRESSED_SUFFIX).removesuffix(".jsonl").removesuffix(".json").removeprefix("rollout-")
     return stem[-36:] if len(stem) >= 36 and stem[-36:].count("-") == 4 else stem
 
 
 def parse_rollout_time(name: str) -> datetime | None:
-    """Parses when a rollout was begun from its name, in local time; None if that does not contain it."""
+    """Parses when a rollout was begun from its name, which is in local time. Returns None if the name does not contain
+    it."""
     try:
         return datetime.strptime(name[8:27], "%Y-%m-%dT%H-%M-%S").astimezone(UTC)
     except (ValueError, OverflowError, OSError):

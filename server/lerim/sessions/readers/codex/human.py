@@ -54,13 +54,15 @@ _UNATTENDED = ("codex_exec", "codex_sdk", "codex_mcp", "codex_action")
 
 
 def is_unattended_thread(source: str, thread: str, originator: str) -> bool:
-    """Checks whether a program sends the prompts: `codex exec`, the SDK, a server, CI, or an unknown source."""
+    """Checks whether a program sends the prompts of a thread: `codex exec`, the SDK, Codex as a server, CI, or a source
+    that is not known to be a person."""
     program = originator.lower().replace("-", "_").startswith(_UNATTENDED)
     return program or source not in _PERSON_SOURCES or thread not in ("", "user")
 
 
 def parse_codex_prompt(text: str) -> TypedText | None:
-    """Returns what a person typed without the context that Codex puts around it; None if nothing was typed."""
+    """Returns the prompt or shell command that a person typed, without the context that Codex puts around it; None if
+    nothing in the message was typed."""
     text = _strip_context(without_nul(text_outside_blocks(text)).strip())
     if text.startswith(_SHELL_START):
         command = tag_content(text, "command")

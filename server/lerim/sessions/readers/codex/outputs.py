@@ -1,4 +1,5 @@
-"""Parses outputs of Codex's tools: the text without its header, the exit code in any format, how the call ended."""
+"""Parses outputs of Codex's tools: the text without its header, the exit code in any of its formats, and how the call
+ended."""
 
 from __future__ import annotations
 

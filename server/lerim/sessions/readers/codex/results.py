@@ -79,7 +79,8 @@ class CodexResults:
             self._drafts.update_call(call.id, offset, lambda one: replace(one, exit_code=code))
 
     def note_mcp_end(self, payload: CodexPayload, offset: int) -> bool:
-        """Notes whether an MCP call failed, by an event; returns whether the person refused it (no result follows)."""
+        """Notes whether an MCP tool call failed, according to an event. Returns whether the person refused the call, in
+        which case no result follows."""
         result = parse_fields(payload.result)
         ended, fault = result.get("Ok"), result.get("Err")
         if isinstance(ended, dict) and (ended.get("isError") is True or ended.get("is_error") is True):

@@ -144,7 +144,8 @@ class CodexReading(LineReading[CodexRecord, CodexTally]):
             self._add_answer_text("event", text, "")
 
     def _add_answer_text(self, source: str, text: str, native_id: str) -> None:
-        """Adds a text of the model. Plans are split off, because an event leaves out those of its item."""
+        """Adds a text of the model. Plans are split off, because an event leaves out the plan that its item
+        contains."""
         for part in _split_plans(without_nul(cut_blocks(text, (MEMORIES_TAG, "oai-mem-citation")))):
             if part.strip() and not self._is_skipped() and not self._tally.take_counterpart(source, part):
                 self._answer_draft(native_id, part).texts.append(part)
@@ -172,7 +173,8 @@ class CodexReading(LineReading[CodexRecord, CodexTally]):
             self._unconfirmed.append(_UnconfirmedPrompt(typed, self._time, text))
 
     def _accept_unconfirmed(self) -> None:
-        """Handles held messages that no event confirmed: without any such event, they are what was typed."""
+        """Handles held messages that no event confirmed: if the rollout has no such events, they are what the person
+        typed."""
         unconfirmed, self._unconfirmed = self._unconfirmed, []
         if not self._tally.prompt_events:
             start, now = self._open_start, self._time
@@ -269,7 +271,8 @@ class CodexReading(LineReading[CodexRecord, CodexTally]):
     # --- turns ---------------------------------------------------------------------------------------------------
 
     def _is_skipped(self) -> bool:
-        """Checks whether these lines are copied from a parent, or of a thread that only judges another."""
+        """Checks whether the current lines are not the thread's own work: copied from a parent to a subagent, or in a
+        thread that only judges another."""
         return self._tally.is_ignored or (self._tally.is_subagent and self._tally.is_replayed)
 
     def _answer_draft(self, native_id: str, text: str) -> TurnDraft:

@@ -87,7 +87,8 @@ class CodexTally(TranscriptTally, gc=False):
         return f"{role}\n{self.task or self.thread}\n{earlier}\n{text}"
 
     def take_counterpart(self, source: str, text: str) -> bool:
-        """Returns whether the counterpart (item or event) already had this text, ignoring white space."""
+        """Returns whether the counterpart (the item of an event, or the event of an item) already contained this text,
+        ignoring white space."""
         digest = hash_text("".join(text.split())).hex()
         counterpart = ("item" if source == "event" else "event", digest)
         if counterpart in self.unpaired:

@@ -71,7 +71,8 @@ def chat_tool_kind(name: str) -> ToolKind:
 def build_chat_call(
     shown: ChatPart | None, request: RequestedCall | None, result: str | None, *, is_over: bool, brief: bool
 ) -> ToolCall:
-    """Builds a tool call as far as it is known. `result` is None if there is none; with `is_over` none will come."""
+    """Builds a tool call as far as it is known. `result` is None while there is no result; `is_over` means that none
+    will come."""
     name = without_nul(request.name if request else "") or without_nul(shown.tool_id if shown else "")
     details = parse_fields(shown.tool_specific_data) if shown else {}
     arguments = parse_fields((request.arguments if request else "") or "") or _shown_arguments(shown)
@@ -189,7 +190,8 @@ def _error_text(shown: ChatPart | None) -> str:
 
 
 def _has_begun(shown: ChatPart) -> bool:
-    """Checks whether a call was allowed to run: one that waits for permission is complete, but has no other data."""
+    """Checks whether a call was allowed to run. A call that waits for permission is marked complete too, but has no
+    other data."""
     return parse_json_or_none(shown.is_confirmed) is not None or shown.result_details != JSON_NULL
 
 

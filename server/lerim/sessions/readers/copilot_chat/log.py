@@ -1,4 +1,5 @@
-"""Loads the state of a chat as VS Code stores it: a JSON object (`.json`), or a log of changes to replay (`.jsonl`)."""
+"""Loads the state of a chat as VS Code stores it: one JSON object (`.json`), or a log of its changes (`.jsonl`) that is
+replayed."""
 
 from __future__ import annotations
 
@@ -39,8 +40,10 @@ ChatState = dict[str, object]
 
 
 def load_chat_state(path: Path) -> tuple[ChatState, list[Problem]]:
-    """Returns the state in a chat's file, or in the log that continues it, and what could not be read. Raises
-    UnfinishedError while the file is being rewritten, TranscriptError, and OSError."""
+    """Returns the state in a chat's file, or in the log that continues it, and what could not be read.
+
+    Raises UnfinishedError while the file is being rewritten, TranscriptError if nothing can be read, and OSError.
+    """
     log = path.with_suffix(".jsonl")
     if path.suffix == ".json" and not log.is_file():
         return _load_whole(path)

@@ -128,7 +128,8 @@ def chat_parts(request: ChatRequest) -> list[ChatPart]:
 
 
 def list_requested_calls(request: ChatRequest) -> list[tuple[str, list[RequestedCall]]]:
-    """Returns the model's answers to a request with their tool calls; none while the request is in progress."""
+    """Returns the answers of the model to a request, each with its tool calls; empty while the request is in
+    progress."""
     metadata = request.result.metadata if request.result else None
     rounds = parse_objects(metadata.tool_call_rounds, ModelRound) if metadata else []
     return [(one.response or "", parse_objects(one.tool_calls, RequestedCall)) for one in rounds]

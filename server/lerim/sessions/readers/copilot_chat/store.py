@@ -41,7 +41,8 @@ FOLDERLESS = ("emptyWindowChatSessions", "transferredChatSessions")
 
 
 def scan_chats(root: Path, folders: Sequence[str]) -> StoreContents:
-    """Lists the chats under an editor's `User` folder; each workspace names its own folder."""
+    """Lists the chats under an editor's `User` folder; `folders` is unused, since each workspace names its own
+    folder."""
     contents = StoreContents()
     for storage in list_subfolders(root / "workspaceStorage", contents.problems):
         if files := list_folder(storage / "chatSessions", contents.problems):
@@ -52,7 +53,8 @@ def scan_chats(root: Path, folders: Sequence[str]) -> StoreContents:
 
 
 def probe_chat_folder(transcript: Transcript) -> str:
-    """Returns the folder that was open in the chat's window, else the one named at its beginning, or ''."""
+    """Returns the folder that was open in the chat's window. If none was open, returns the one named at the beginning
+    of the chat, or ''."""
     if transcript.cwd:
         return transcript.cwd
     match = _WORKING_FOLDER.search(read_start(transcript.path, _PROBED_BYTES))
@@ -61,7 +63,8 @@ def probe_chat_folder(transcript: Transcript) -> str:
 
 
 def open_chat(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:
-    """Returns a reading of one chat. Iterating it raises TranscriptError, or UnfinishedError while it is written."""
+    """Returns a reading of one chat. Iterating it raises TranscriptError if its file cannot be read, UnfinishedError
+    while it is being written."""
     return WholeReading(transcript, partial(_load_chat, brief=brief), resume)
 
 

@@ -54,7 +54,8 @@ class _Step:
 
 
 def request_tokens(request: ChatRequest) -> Tokens | None:
-    """Returns the tokens of a request, which versions record in three places; None if they are not recorded."""
+    """Returns the tokens of a request, from one of three places depending on the version, or None if they are not
+    recorded."""
     request_usage = ChatUsage(request.prompt_tokens, request.completion_tokens)
     for usage in (request.result.usage if request.result else None, request.usage, request_usage):
         if usage is not None and (usage.prompt_tokens is not None or usage.completion_tokens is not None):
@@ -63,7 +64,8 @@ def request_tokens(request: ChatRequest) -> Tokens | None:
 
 
 def parse_chat_prompt(request: ChatRequest) -> str:
-    """Returns what the person typed; '' if they pressed a button, or the system made the request."""
+    """Returns what the person typed, or '' if they typed nothing (they pressed a button, or the system made the
+    request)."""
     if request.confirmation or request.is_system_initiated:
         return ""
     if request.hidden_from_transcript or request.request_hidden_from_transcript:
@@ -222,7 +224,8 @@ def _answer_text(part: ChatPart) -> str:
 
 
 def _match_calls(shown: list[ChatPart], requested: list[RequestedCall]) -> dict[int, int]:
-    """Maps the `id()` of each shown call to the index of a requested one: by call id, kind, else order."""
+    """Maps the `id()` of each shown call to the index of the requested one: by call id, else the next one of the same
+    kind, else the next."""
     index_by_part: dict[int, int] = {}
     free = dict.fromkeys(range(len(requested)))
     by_id = {one.id: index for index, one in enumerate(requested) if one.id}

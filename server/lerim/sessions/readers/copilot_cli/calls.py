@@ -80,7 +80,8 @@ def parse_cli_call(native_id: str, name: str, arguments: msgspec.Raw, *, brief: 
 
 
 def mark_served_by_mcp(call: ToolCall) -> ToolCall:
-    """Returns the call as answered by an MCP server: whatever its tool is called, the result is the server's."""
+    """Returns the call as one answered by an MCP server: even if its tool is named like one that asks the person, the
+    result is the server's."""
     return replace(call, kind="other", answers=(), plan="") if call.kind in ("ask", "plan") else call
 
 
@@ -91,7 +92,8 @@ def continued_shell(name: str, arguments: msgspec.Raw) -> str:
 
 
 def parse_cli_call_end(data: CliEventData, kind: ToolKind) -> CliCallEnd:
-    """Parses how a call ended. `success` refers to the tool: the command's exit code is in the text."""
+    """Parses how a call ended. The exit code is in the text, because `success` refers to the tool, not to its
+    command."""
     if data.success is False:
         error = parse_fields(data.error)
         message = find_text(error, "message") or without_nul(decode_string(data.error))
@@ -123,7 +125,8 @@ def _find_exit_code(contents: msgspec.Raw) -> int | None:
 
 
 def parse_cli_answers(call: ToolCall, text: str) -> tuple[QuestionAnswer, ...]:
-    """Returns a call's question with what the person chose or typed; other texts are the program's."""
+    """Returns the question of a call with what the person chose or typed. Any other text was written by the program
+    because nobody answered."""
     match = _ANSWER_START.match(text)
     answer = text[match.end() :].strip() if match else ""
     return tuple(replace(question, answer=answer) for question in call.answers)

@@ -65,7 +65,8 @@ class CopilotTally(TranscriptTally, gc=False):
 
 
 class CopilotReading(LineReading[CliEvent, CopilotTally]):
-    """One pass over a Copilot CLI session; see `LineReading`. `title`: its name from outside the events."""
+    """One pass over a Copilot CLI session; see `LineReading`. `title` is its name if it is recorded outside the
+    events."""
 
     def __init__(
         self, transcript: Transcript, resume: bytes | None = None, *, brief: bool = False, title: str = ""
@@ -228,7 +229,8 @@ class CopilotReading(LineReading[CliEvent, CopilotTally]):
         self._drafts.update_call(native_id, self._line_offset, lambda one: self._close_call(one, end))
 
     def _end_continued(self, shell: str, end: CliCallEnd) -> CliCallEnd:
-        """Records a command's end in the call that started it; returns the rest, for the call that continued it."""
+        """Records the end of a command in the call that started it; returns what remains for the call that continued
+        it."""
         if end.exit_code is None or not self._processes.finish(
             shell, end.status, end.exit_code, end.text, self._line_offset
         ):

@@ -1,4 +1,5 @@
-"""Reads sessions of the first Copilot CLI: one JSON object with the model's messages and the timeline shown."""
+"""Reads sessions of the first Copilot CLI: one JSON object with the messages as the model received them and the
+timeline that was shown."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ def load_cli_history(transcript: Transcript, *, brief: bool) -> LoadedSession:
 
 
 def _convert_history(history: _History, transcript: Transcript) -> list[CliEvent]:
-    """Converts a history to today's events. Their ids are the session's id and the position of the message."""
+    """Converts a history to the events of today's sessions. Ids are made from the session's id and the position of the
+    message."""
     session_id = history.session_id or transcript.session_id
     timeline = list_objects(parse_json_or_none(history.timeline))
     prompts = [one for one in timeline if one.get("type") == "user" and find_text(one, "text")]

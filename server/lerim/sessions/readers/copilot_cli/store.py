@@ -31,8 +31,11 @@ _SIDE_FILE_BYTES = 64 * 1024
 
 
 def scan_cli_sessions(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
-    """Finds the sessions in the folder of Copilot CLI by stat alone, and what cannot be read. If a session has both a
-    folder and a file, the folder counts."""
+    """Finds the sessions in the folder of Copilot CLI, by stat alone, and reports what cannot be read.
+
+    If a session has both a folder and a file, only the folder counts. Returns empty contents if there is no such
+    folder.
+    """
     contents = StoreContents()
     sessions_in_folders: set[str] = set()
     entries = list_folder(root / _STATE_FOLDER, contents.problems)
@@ -53,7 +56,8 @@ def scan_cli_sessions(root: Path, _folders: Sequence[str] = ()) -> StoreContents
 
 
 def probe_cli_folder(transcript: Transcript) -> str:
-    """Returns the working folder named in a session's first 256 kB, or in the `workspace.yaml` next to it, or ''."""
+    """Returns the working folder named in a session's first 256 kB, or in the `workspace.yaml` next to it; '' if there
+    is none or it cannot be read."""
     path = transcript.path
     if path.suffix == ".json":
         return ""

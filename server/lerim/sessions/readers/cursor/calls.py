@@ -71,7 +71,8 @@ def cursor_tool_kind(name: str) -> ToolKind:
 
 
 def parse_cursor_call(name: str, call_id: str, json_texts: tuple[bytes, ...], *, brief: bool = False) -> ToolCall:
-    """Parses a call without a result yet. `json_texts` may contain its input, the most likely one first."""
+    """Parses a call that has no result yet. `json_texts` are the JSON texts that may contain its input, the most likely
+    one first."""
     name = without_nul(name)[:200]
     kind = cursor_tool_kind(name)
     inputs = parse_tool_inputs(json_texts)
@@ -123,7 +124,8 @@ _STATUSES: dict[str, ToolStatus] = {
 
 
 def parse_bubble_call(tool: CursorTool, contents: FileContents | None, *, brief: bool = False) -> ToolCall:
-    """Parses the call in a bubble with its result. `contents` looks up a file before and after an edit."""
+    """Parses the call in a bubble, with its result. `contents` looks up the content of a file before and after an
+    edit."""
     json_texts = tuple(unwrap_json(raw) for raw in (tool.params, tool.raw_args) if raw != JSON_NULL)
     call = parse_cursor_call(tool.name or "", tool.tool_call_id or "", json_texts, brief=brief)
     result = unwrap_json(tool.result) if tool.result != JSON_NULL else b""

@@ -1,4 +1,5 @@
-"""Reads the chats of Cursor's command line, a database each: messages are JSON blobs, a tree of blobs orders them."""
+"""Reads the chats of Cursor's command line, one database each: messages are JSON blobs, and a tree of other blobs gives
+their order."""
 
 from __future__ import annotations
 
@@ -195,7 +196,8 @@ def _list_messages(
 
 
 def _protobuf_fields(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yields the number and bytes of each length-delimited field of a protobuf message, up to an unknown type."""
+    """Yields the number and bytes of each length-delimited field of a protobuf message; stops at an unknown field
+    type."""
     position = 0
     while position < len(data):
         key, position = _read_varint(data, position)

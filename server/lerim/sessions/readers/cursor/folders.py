@@ -1,4 +1,5 @@
-"""Finds the folder a Cursor chat belongs to, from URIs (local, WSL, remote) and indirect references."""
+"""Finds the folder a Cursor chat belongs to, from URIs of local, WSL and remote folders and from indirect
+references."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ def folder_of_uri(uri: Uri | str | None) -> str:
 
 
 def folder_of_head(head: ComposerHead, storage: Path) -> str:
-    """Returns the folder that a composer or its head names; workspace ids are looked up in `storage`."""
+    """Returns the folder that a composer or its head names. `storage` is the `workspaceStorage` folder, where workspace
+    ids are looked up."""
     window, found = head.workspace_identifier, ""
     if window is not None:  # its URI, its workspace file, or its workspace id
         found = folder_of_uri(window.uri) or find_first_folder(folder_of_uri(window.config))
@@ -49,7 +51,8 @@ def _folder_of_workspace_id(identifier: str, storage: Path) -> str:
 
 
 def folder_of_project(folder: Path, folders: Sequence[str]) -> str:
-    """Returns what a folder in `~/.cursor/projects` is named after: its `.workspace-trusted`, a known folder or ''."""
+    """Returns the folder that a folder in `~/.cursor/projects` is named after, from its `.workspace-trusted` file or a
+    known folder; '' if none or several match."""
     trusted = find_text(parse_fields(read_start(folder / ".workspace-trusted", SIDE_FILE_BYTES)), "workspacePath")
     if trusted and cursor_slug(trusted) == cursor_slug(folder.name):
         return trusted
@@ -58,7 +61,8 @@ def folder_of_project(folder: Path, folders: Sequence[str]) -> str:
 
 
 def cursor_slug(path: str) -> str:
-    """Returns Cursor's name for a folder's path: lowercase letters and digits, a dash for anything else."""
+    """Returns the name Cursor derives from a folder's path: lowercase letters and digits, with a dash for anything
+    else."""
     return _NOT_SLUG.sub("-", path).strip("-").lower()
 
 
@@ -68,7 +72,8 @@ def folders_by_digest(folders: Sequence[str]) -> dict[str, str]:
 
 
 def common_folder(paths: Iterable[str]) -> str:
-    """Returns the deepest folder that contains all files with absolute paths; '' for the root or none."""
+    """Returns the deepest folder that contains all files given by absolute paths; '' if that is the root or there is
+    none."""
     shared: tuple[str, ...] | None = None
     path_type: type[PurePath] = PurePosixPath
     for path in paths:

@@ -26,8 +26,10 @@ _OPENING_TAG = re.compile(r"<([a-z][a-z_-]{2,40})(?: [^<>\n]{0,300})?>")
 
 
 def parse_cursor_prompt(text: str) -> str:
-    """Returns what the person typed in a user message; '' if nothing. Only a message that begins with context is taken
-    apart: in any other, the person may be quoting such blocks."""
+    """Returns what the person typed in a user message; '' if none of it is theirs.
+
+    Only a message that begins with context is taken apart: in any other, the person may be quoting such blocks.
+    """
     text = without_nul(text_outside_blocks(text, (MEMORIES_TAG,))).strip()
     without_images = text
     while without_images.startswith(_IMAGE):
@@ -51,9 +53,11 @@ def parse_cursor_prompt(text: str) -> str:
 
 
 def _query_text(text: str) -> str | None:
-    """Returns the text of the `user_query` blocks, None without one. An attached file can contain a query, so those
-    inside other blocks do not count; such blocks end at the last closing tag of their name, unless only Cursor writes
-    them."""
+    """Returns the text of the `user_query` blocks, or None if there are none.
+
+    A query inside another block does not count, because an attached file can contain one. Other blocks end at the last
+    closing tag of their name, except those that only Cursor writes.
+    """
     if f"<{_QUERY_TAG}>" not in text:
         return None
     parts: list[str] = []

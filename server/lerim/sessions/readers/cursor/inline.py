@@ -36,7 +36,8 @@ MAX_TIME_NS = (1 << 63) - 1
 
 
 def read_item(db: sqlite3.Connection, key: str) -> bytes:
-    """Returns a value of `ItemTable`, or `null`. The key must match exactly: other keys contain secrets."""
+    """Returns one value of a database's `ItemTable`, or `null`. The key must match exactly, because other keys contain
+    secrets."""
     if not table_columns(db, "ItemTable"):
         return b"null"
     row = db.execute("SELECT CAST(value AS BLOB) FROM ItemTable WHERE key = ?", (key,)).fetchone()
@@ -73,7 +74,8 @@ def find_inline_chats(path: Path, storage: Path, problems: list[Problem]) -> lis
 
 
 def load_inline_chat(db: sqlite3.Connection, chat_id: str) -> Composer | None:
-    """Returns the chat with that id, a tab of 2023 as a composer; None if it is not whole in this database."""
+    """Returns the chat with that id, or None if this database does not contain it whole. A tab of 2023 is returned as a
+    composer."""
     raw = _read_chats(db)[0].get(chat_id)
     if raw is None:
         return None

@@ -88,7 +88,8 @@ class _Project(msgspec.Struct, gc=False):
 
 
 def list_editor_chats(database: Database) -> tuple[list[Transcript], list[Problem]]:
-    """Returns the chats in a database, and its unreadable rows as problems. Raises TranscriptError."""
+    """Returns the chats in a database, and its unreadable rows as problems. Raises TranscriptError if it cannot be
+    opened."""
     path = database.path
     problems: list[Problem] = []
     storage = workspace_storage(path)
@@ -107,7 +108,8 @@ def list_editor_chats(database: Database) -> tuple[list[Transcript], list[Proble
 
 
 def _find_missing_table(db: sqlite3.Connection, path: Path) -> str:
-    """Returns the first missing table that Cursor always creates, or ''. Old workspaces have only `ItemTable`."""
+    """Returns the first table that Cursor creates in every database of this kind but that is missing, or ''. Workspace
+    databases originally had only `ItemTable`."""
     tables = ("ItemTable", "cursorDiskKV") if path.parent.name == "globalStorage" else ("ItemTable",)
     return next((table for table in tables if is_table_missing(db, table)), "")
 
@@ -159,8 +161,12 @@ def _read_chat_keys(db: sqlite3.Connection, storage: Path) -> _ChatKeys:
 
 
 def _complete_chats(path: Path, storage: Path, keys: _ChatKeys, problems: list[Problem]) -> dict[str, KnownChat]:
-    """Returns what is known about each chat: from its head, else the workspace databases of 2025, else its own row.
-    Heads are written late: own rows of the latest chats are read, too, or of all if rows are changed in place."""
+    """Returns what is known about each chat: from its head, else from the workspace databases of 2025, else from its
+    own row.
+
+    Heads are written late, so the own rows of the most recently used chats are read too, or of all chats if rows are
+    changed in place.
+    """
     heads = keys.heads
     missing = [row.chat_id for row in keys.rows if row.chat_id not in heads]
     references = load_workspace_references(storage) if missing and not heads else {}
@@ -264,7 +270,8 @@ def _read_project_folders(db: sqlite3.Connection) -> dict[str, str]:
 
 
 def _read_own_rows(db: sqlite3.Connection, cids: list[str], storage: Path) -> tuple[dict[str, KnownChat], list[int]]:
-    """Returns what the chats' own rows contain, unless deleted or never begun, and the unreadable rowids."""
+    """Returns what the chats' own rows contain, without chats that were deleted or never begun, and the rowids that
+    cannot be read."""
     folders: dict[object, str] = {}
     named = msgspec.json.encode(cids).decode()
     columns = "key IN (SELECT 'composerData:' || value FROM json_each(?))"
@@ -304,8 +311,10 @@ def _find_emptied(db: sqlite3.Connection, chats: list[_ChatRow]) -> list[str]:
 
 
 def load_workspace_references(storage: Path) -> dict[str, KnownChat]:
-    """Returns the folders of chats according to the workspace databases: their composers, open tabs and panes.
-    Unreadable ones are reported when they are listed themselves."""
+    """Returns the folders of chats according to the workspace databases: their lists of composers, open tabs and panes.
+
+    Skips databases that cannot be read: they are reported when they are listed themselves.
+    """
     try:
         paths = [one / "state.vscdb" for one in sorted(storage.iterdir())]
     except OSError:

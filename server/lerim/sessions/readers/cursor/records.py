@@ -187,7 +187,8 @@ def parse_heads(raw: msgspec.Raw) -> list[ComposerHead]:
 
 
 def parse_bubble_order(raw: msgspec.Raw) -> dict[str, bool]:
-    """Returns a chat's bubble ids in order, and whether Cursor wrote each on the person's behalf."""
+    """Returns the bubble ids of `fullConversationHeadersOnly` in order, and whether Cursor wrote each message on the
+    person's behalf."""
     heads = [decode_leniently(one, BubbleHeader) for one in split_json_array(raw)]
     return {
         head.id: head.grouping is not None and bool(head.grouping.is_simulated_msg)
@@ -197,7 +198,8 @@ def parse_bubble_order(raw: msgspec.Raw) -> dict[str, bool]:
 
 
 def unwrap_json(raw: msgspec.Raw) -> bytes:
-    """Returns JSON as bytes, unwrapped if it is inside a JSON string; the text of one that is not JSON."""
+    """Returns JSON as bytes, unwrapped if it is inside a JSON string; the text of a string that is not JSON is returned
+    as is."""
     if bytes(raw)[:1] != b'"':
         return bytes(raw)
     found = parse_json_or_none(raw)

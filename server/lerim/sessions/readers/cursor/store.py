@@ -40,7 +40,10 @@ _DEPTH_LIMIT = 3
 
 def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
     """Finds the sessions in a folder of the editor (`Cursor`, or its `User`) or in `~/.cursor`, by stat alone.
-    `folders`, known on this machine, tell what digests and slugs stand for."""
+
+    Returns empty contents if there is no such folder. `folders` are working folders known on this machine, used to
+    recognize folders that are named by a digest or a slug.
+    """
     contents = StoreContents()
     for user in (root, root / "User"):
         paths = [user / "globalStorage" / _EDITOR_DATABASE]
@@ -82,7 +85,8 @@ def _find_loader(transcript: Transcript) -> Callable[..., LoadedSession]:
 
 
 def _add_cli_chats(root: Path, folders: Sequence[str], contents: StoreContents) -> None:
-    """Adds the command line's chats. Their stamps change when the folder behind a digest becomes known."""
+    """Adds the chats of the command line. Their stamps change once the folder behind a digest is known, so that they
+    are read again."""
     folder_by_digest = folders_by_digest(folders)
     for group in list_subfolders(root, contents.problems):
         checksum = zlib.crc32(folder_by_digest.get(group.name, "").encode("utf-8", "replace"))
@@ -93,7 +97,8 @@ def _add_cli_chats(root: Path, folders: Sequence[str], contents: StoreContents) 
 
 
 def _add_agent_transcripts(folder: Path, parent: str, cwd: str, depth: int, contents: StoreContents) -> None:
-    """Adds the transcripts below a folder; those in `<id>/subagents` are of subagents of session `<id>`."""
+    """Adds the transcripts in a folder and its subfolders; those in `<id>/subagents` belong to subagents of the session
+    `<id>`."""
     for entry in list_folder(folder, contents.problems):
         if entry.name.endswith(".jsonl"):
             add_transcript(contents, "cursor", entry, entry.name.removesuffix(".jsonl"), parent=parent, cwd=cwd)
@@ -112,7 +117,8 @@ class _Line(msgspec.Struct, gc=False):
 
 
 def _load_agent_transcript(transcript: Transcript, *, brief: bool = False) -> LoadedSession:
-    """Loads a transcript that an agent left, without times, ids or results: no database has the session."""
+    """Loads a transcript that an agent left: one message per line, without times, ids or tool results. It is used only
+    if no database contains the session."""
     builder = CursorSessionBuilder(transcript.session_id, brief=brief, is_subagent=bool(transcript.parent))
     problems: list[Problem] = []
     for start, data, is_complete in read_log_lines(transcript.path, problems):

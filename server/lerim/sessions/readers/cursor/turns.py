@@ -85,7 +85,8 @@ class CursorSessionBuilder:
         *,
         continues_turn: bool = False,
     ) -> None:
-        """Adds a piece of an answer. With `continues_turn`, to the last turn, but not after tool calls."""
+        """Adds a piece of the model's answer. With `continues_turn`, it continues the last turn, unless text or
+        reasoning follows tool calls."""
         last = self._turns[-1] if self._turns else None
         if not (continues_turn and self._can_join and last is not None) or (last.tool_calls and (text or reasoning)):
             last = self._begin_turn("assistant", text or reasoning, native_id, time, model or self.model)
@@ -115,7 +116,8 @@ class CursorSessionBuilder:
         return [replace(turn, cwd=cwd, branch=branch) for turn in self._turns]
 
     def _begin_turn(self, role: Role, text: str, native_id: str, time: datetime | None, model: str) -> Turn:
-        """Begins a turn. Without a unique id, one is made of the text and how often it occurred before."""
+        """Begins a new turn. If the store has no id or repeats one, the id is derived from the text and how often it
+        occurred before."""
         if not native_id or self._seen_ids[native_id]:
             native_id = f"{self.session}\n{role}\n{text}"
             native_id = f"{native_id}\n{self._seen_ids[native_id]}" if self._seen_ids[native_id] else native_id
@@ -135,7 +137,8 @@ class CursorSessionBuilder:
         return turn
 
     def _approve_last_plan(self) -> None:
-        """Marks the last plan as approved: to carry one out, the editor sends a message for the person."""
+        """Marks the last plan since the last prompt as approved: the editor sends a message on the person's behalf when
+        they have a plan carried out."""
         for index, turn in reversed(list(enumerate(self._turns))):
             calls = tuple(map(_approve_plan, turn.tool_calls))
             if turn.role == "user" or calls != turn.tool_calls:

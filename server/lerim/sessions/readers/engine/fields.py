@@ -38,7 +38,8 @@ def keep_ends(text: str) -> tuple[str, int]:
 
 
 def trim_torn_words(head: str, tail: str) -> tuple[str, str]:
-    """Removes the words that a cut went through: half of a secret would not be recognised as one."""
+    """Removes the words that a cut between `head` and `tail` went through: half of a name means nothing, and half of a
+    secret is not recognised as one."""
     end, begin = len(head), 0
     while end > 0 and len(head) - end < _WORD_LIMIT and head[end - 1] in _WORD_CHARACTERS:
         end -= 1

@@ -76,7 +76,8 @@ def decode_leniently(data: bytes | msgspec.Raw, shape: type[Shape]) -> Shape:
 
 
 def parse_object(data: bytes | msgspec.Raw, shape: type[Shape]) -> Shape:
-    """Parses a JSON object as `shape`; fields of a wrong type get their default. Raises ValueError."""
+    """Parses a JSON object as `shape`; fields of a wrong type get their default. Raises ValueError if it is not an
+    object."""
     try:
         return cast(Shape, _decoder(shape).decode(data))
     except DECODE_ERRORS:
@@ -129,7 +130,8 @@ def decode_string(raw: msgspec.Raw) -> str:
 
 
 def content_texts(raw: msgspec.Raw) -> list[str]:
-    """Returns the texts of a content, a string or parts; `[image]` and `[document]` stand for such parts."""
+    """Returns the texts of a content, which is one string or a list of parts; an image becomes `[image]`, a document
+    `[document]`."""
     value = parse_json_or_none(raw)
     if isinstance(value, str):
         return [value]
@@ -205,7 +207,8 @@ def encode_json(value: object) -> bytes:
 
 
 def salvage_objects(data: bytes, key: str) -> list[bytes]:
-    """Finds the complete, outermost objects in a damaged text that begin with `key`, in order, as JSON."""
+    """Finds the complete objects in a damaged text that begin with `key`, and returns them as JSON: only the outermost
+    ones, in order."""
     text = data.decode("utf-8", "replace")
     objects: list[bytes] = []
     failed = position = 0

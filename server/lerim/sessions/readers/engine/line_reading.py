@@ -64,10 +64,13 @@ class _Resume(msgspec.Struct):
 
 
 class LineReading(ABC, Generic[Record, Tally]):
-    """One pass over a transcript. Iterate it to the end; after that, `session`, `resume` and `problems` are valid. With
-    `resume`, only new lines and the turns that were not final are read, which keep their ids and ordinals; `restarted`:
-    the file is another one, or packed, and was read from its start. `brief` leaves out what the catalog does not keep.
-    Raises TranscriptError if the file cannot be read."""
+    """One pass over a transcript. Iterate it to the end; after that, `session`, `resume` and `problems` are valid.
+
+    Without `resume` the whole file is read. With it, only new lines and the turns that were not final are read; those
+    turns are yielded again with the same id and ordinal. `restarted` is True if the file is not the one `resume` was
+    made from, or is packed, and so was read from the start. `brief` leaves out what the catalog does not keep. Raises
+    TranscriptError if the file cannot be opened or read.
+    """
 
     ids: frozenset[str] | None = None
 
@@ -135,8 +138,11 @@ class LineReading(ABC, Generic[Record, Tally]):
         return turns
 
     def checkpoint(self) -> bool:
-        """Sets `resume` and `session` to their state after the turns handed out so far. Returns False if that is not
-        possible: for a packed file, before the first turn, and once the last ones are handed out."""
+        """Called during the iteration: sets `resume` and `session` to their state after the turns handed out so far.
+
+        Returns False if that is not possible: for a packed file, before the first turn, and once the last turns are
+        handed out.
+        """
         if self._file is None or not self._offset:
             return False
         self._save_resume(self._file)

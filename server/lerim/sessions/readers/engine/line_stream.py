@@ -50,9 +50,12 @@ FileLine = tuple[int, int, bytes | None, bool]
 
 
 class LineStream:
-    """Yields lines from `offset` on; only the last can be incomplete. A file that cannot seek must already be there. It
-    ends early if there are more lines, or more empty space, than any session has: `stop_reason` says so, to follow
-    “it”."""
+    """Yields lines from `offset` to the end; only the last one can be incomplete. A file that cannot seek must already
+    be at `offset`.
+
+    It ends early if there are more lines, or more empty space, than any session has: `stop_reason` then says so, worded
+    to follow “it”, and is '' otherwise.
+    """
 
     def __init__(self, file: BufferedReader[Any], offset: int, limit: int = LINE_LIMIT) -> None:
         self.stop_reason = ""
@@ -128,8 +131,11 @@ def report_cut(path: Path, reason: str, problems: list[Problem]) -> None:
 
 
 def fingerprint_file(raw: FileIO, offset: int) -> bytes:
-    """Returns a digest of the start of the file and the bytes before `offset`, equal while the file only grows.
-    Restores the position of `raw` for the buffered reader on top of it."""
+    """Returns a 16-byte digest of the start of the file and the bytes just before `offset`; it stays equal while the
+    file only grows.
+
+    The position of `raw` is restored, so that a buffered reader on top of it is not disturbed.
+    """
     position = raw.tell()
     raw.seek(0)
     digest = hashlib.blake2b(raw.read(min(HEAD_BYTES, offset)), digest_size=16)

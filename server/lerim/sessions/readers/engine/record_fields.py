@@ -87,9 +87,12 @@ def milliseconds_to_time(milliseconds: float | None) -> datetime | None:
 
 
 def uri_to_path(uri: str) -> str:
-    """Returns the path that a URI of VS Code (or a path) refers to on its own machine, '' for none: of
-    `vscode-remote://ssh-remote%2Bhost/srv/app` `/srv/app`, as sessions of remote folders are stored on the editor's
-    side."""
+    """Returns the path that a URI of VS Code (or a path) refers to on the machine it belongs to; '' if it refers to no
+    file.
+
+    `vscode-remote://ssh-remote%2Bhost/srv/app` becomes `/srv/app`: sessions of remote folders are stored on the
+    editor's side.
+    """
     if is_windows_path(uri) or uri.startswith(("/", "\\")):
         return _normalize_path(uri)
     parts = _URI.fullmatch(uri)

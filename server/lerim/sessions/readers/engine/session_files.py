@@ -1,4 +1,5 @@
-"""Finds session files by stat alone. A session is a file, or one in an older format and the newer that continues it."""
+"""Finds session files in folders, from stat alone. A session is one file, or a file in an older format and the newer
+one that continues it."""
 
 from __future__ import annotations
 
@@ -57,12 +58,14 @@ def add_transcript(
 
 
 def stamp_inode(inode: int, cwd: str) -> int:
-    """Combines an inode with the folder, so that the session is read again once that is known, in 63 bits."""
+    """Combines an inode with the working folder, so that the session is read again once that is known. The result fits
+    in the 63 bits of a database integer."""
     return (inode ^ zlib.crc32(cwd.encode("utf-8", "surrogatepass"))) & (1 << 63) - 1
 
 
 def list_folder(folder: Path, problems: list[Problem]) -> list[os.DirEntry[str]]:
-    """Lists a folder, sorted by name; a missing one is empty, one that cannot be listed a problem."""
+    """Lists a folder, sorted by name. A folder that does not exist is empty; one that cannot be listed is added to the
+    problems."""
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)

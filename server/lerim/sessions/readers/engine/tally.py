@@ -100,7 +100,8 @@ class TranscriptTally(msgspec.Struct, gc=False):
     unattended: bool = False
 
     def register_id(self, seen: RecentIds, native_id: str) -> bool:
-        """Returns whether `native_id` is new; if so, also sets the summary title that waited for it."""
+        """Returns whether `native_id` is seen for the first time; if so, also sets the summary title that was waiting
+        for it."""
         digest = hash_text(native_id)
         count = seen.add(digest)
         if not count:

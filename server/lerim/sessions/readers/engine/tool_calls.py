@@ -23,9 +23,12 @@ def kinds_by_name(names_by_kind: Mapping[ToolKind, str]) -> dict[str, ToolKind]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolTable:
-    """The tools of an agent: the kind of each by name, and which arguments contain what; the first that is a text
-    counts. An edit has a `patch`, a list of `replacements` with `old` and `new` texts, or one such pair; a write its
-    `content`."""
+    """The tools of an agent: the kind of each by name, and which arguments contain what. Of several names, the first
+    argument that is a text and not empty counts.
+
+    A tool that edits a file has a `patch`, a list of `replacements` with an `old` and a `new` text each, or one such
+    pair among its arguments; one that writes a file has its `content`.
+    """
 
     kinds: Mapping[str, ToolKind]
     command: Sequence[str]
@@ -100,7 +103,8 @@ def add_patch(call: ToolCall, text: str, *, brief: bool = False) -> ToolCall:
 
 
 def parse_question(question: Mapping[str, object], *names: str) -> QuestionAnswer:
-    """Returns a question without an answer. Its text is in one of `names`; options are objects or texts."""
+    """Returns a question without an answer yet. Its text is in the first of the named fields, its `options` (or
+    `choices`) are objects or plain texts."""
     listed = question.get("options") or question.get("choices")
     options = list_objects(listed)
     labels = tuple(find_text(option, "label") for option in options)
@@ -111,7 +115,8 @@ def parse_question(question: Mapping[str, object], *names: str) -> QuestionAnswe
 
 
 def close_call(call: ToolCall, status: ToolStatus, text: str, code: int | None = None, *, brief: bool) -> ToolCall:
-    """Returns the call with its result; a non-zero `code` is an error, `brief` leaves out output of success."""
+    """Returns the call with its result. A command with a non-zero exit code counts as failed; `brief` leaves out the
+    output of a call that succeeded."""
     if code is not None and abs(code) >= 1 << 32:
         code = None
     if status == "ok" and code:

@@ -146,8 +146,11 @@ class TurnDrafts:
         return (draft.build_turn() for draft in self._queue)
 
     def find_resume_point(self, offset: int, tally: TranscriptTally) -> tuple[int, TranscriptTally]:
-        """Returns the offset where the next reading must begin, and the tally there; those given if no turn is open. A
-        final turn with a line after that is read again, too, so that no reading sees part of a turn."""
+        """Returns the offset where the next reading must begin, and the tally there; `offset` and `tally` if no turn is
+        open.
+
+        A final turn with a line at or after that offset is read again too, so that no reading ever sees part of a turn.
+        """
         if self._queue:
             offset, tally = self._queue[0].first_offset, self._queue[0].tally_before
         for first, last, before in reversed(self._emitted):
@@ -174,8 +177,11 @@ class TurnDrafts:
         return after
 
     def _find_entry(self, call_id: str, offset: int) -> tuple[TurnDraft, int] | None:
-        """Finds the draft and index of a tool call; of several with its id, the first without a result. A final turn
-        that waits behind another counts as handed out: a reading that resumes with it would do that at once."""
+        """Finds the draft and the index of a tool call; if several share an id, the first one without a result.
+
+        A final turn that waits behind another one counts as already handed out, because a reading that resumes with it
+        would hand it out at once.
+        """
         entries = self._calls_by_id.get(call_id)
         if entries is None:
             return None
@@ -208,7 +214,8 @@ class RunningProcesses:
             del self._call_ids[next(iter(self._call_ids))]
 
     def finish(self, process: str, status: ToolStatus, code: int | None, text: str, offset: int) -> bool:
-        """Adds a process's end and output to the call that started it; False if that is no longer known."""
+        """Adds the end of a process, and what it has printed since, to the call that started it. Returns False if that
+        call is no longer known."""
         call_id = self._call_ids.pop(process, "")
 
         def finish_call(call: ToolCall) -> ToolCall:

@@ -210,7 +210,8 @@ def _find_line_end(text: str, start: int) -> int:
 
 
 def _split_lines(text: str) -> tuple[list[MessagePart], bool]:
-    """Splits a text without tagged blocks by lines; also returns whether the last part goes on after it."""
+    """Splits a text without tagged blocks into parts, line by line; also returns whether the last one continues beyond
+    the text."""
     lines = [f"{line}\n" for line in text.split("\n")] if text else []
     lines[-1:] = [line[:-1] for line in lines[-1:]]
     mail_start = _find_mail(lines)

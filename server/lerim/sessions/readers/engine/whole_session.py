@@ -48,9 +48,13 @@ class _Resume(msgspec.Struct):
 
 
 class WholeReading:
-    """One pass over a session that `load` parses as a whole; `session`, `resume` and `problems` are valid after it.
-    With `resume`, only the turns after the final ones are yielded, or all if those have changed (`restarted`). `ids`
-    are those of all turns. Raises TranscriptError."""
+    """One pass over a session that `load` parses as a whole. Iterate it to the end; after that, `session`, `resume` and
+    `problems` are valid.
+
+    With `resume`, only the turns after the final ones are yielded. If those have changed, `restarted` is True and all
+    turns are yielded. `ids` are the ids of all turns the session has now. Raises TranscriptError as `load` does, and if
+    `load` raises OSError.
+    """
 
     def __init__(
         self, transcript: Transcript, load: Callable[[Transcript], LoadedSession], resume: bytes | None = None
@@ -91,7 +95,8 @@ class WholeReading:
 
 
 def _digest(turns: list[Turn]) -> bytes:
-    """Returns a digest of the turns, without the outputs of calls, which differ in a brief reading."""
+    """Returns a 16-byte digest of the turns. It leaves out how much of a call's output was kept, because that differs
+    in a brief reading."""
     digest = hashlib.blake2b(digest_size=16)
     for turn in turns:
         calls = [(call.id, call.name, call.status, call.command) for call in turn.tool_calls]

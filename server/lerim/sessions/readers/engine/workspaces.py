@@ -21,7 +21,8 @@ _WORKSPACE_FILE_BYTES = 1024 * 1024
 
 
 def find_workspace_folder(storage: Path) -> str:
-    """Returns the (first) folder that was open in a workspace's storage; '' if it is not recorded."""
+    """Returns the folder that was open in a workspace's storage, the first one if there were several; '' if it is not
+    recorded."""
     fields = parse_fields(read_start(storage / "workspace.json", _WORKSPACE_FILE_BYTES))
     if folder := uri_to_path(find_text(fields, "folder")):
         return folder

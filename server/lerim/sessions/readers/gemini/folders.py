@@ -1,4 +1,5 @@
-"""Finds Gemini CLI's sessions by stat alone, and the folder of each: named by a SHA-256 hash, a slug, or not at all."""
+"""Finds the sessions of Gemini CLI, by stat alone, and the working folder of each: its store names it by a SHA-256
+hash, by a slug, or not at all."""
 
 from __future__ import annotations
 

@@ -92,7 +92,8 @@ class _Line(GeminiMessage, gc=False):
 
 
 def extract_message_text(content: msgspec.Raw) -> tuple[str, bool]:
-    """Returns the text of a content (a string, a part, or both), and whether it contains tool results."""
+    """Returns the text of a content (a string, a part, or a list of both), and whether it contains results of tool
+    calls."""
     value = parse_json_or_none(content)
     texts: list[str] = []
     has_results = False
@@ -212,7 +213,8 @@ def _replay_log(path: Path, session: GeminiSession) -> None:
 
 
 def _salvage_messages(data: bytes, start: int, session: GeminiSession) -> None:
-    """Adds the complete messages of a damaged line: the next line may be appended to one that a crash cut."""
+    """Adds the messages that are complete in a damaged line: a line cut short by a crash has the next one appended to
+    it."""
     for number, raw in enumerate(raw for raw in salvage_objects(data, "id") if _message_type(raw)):
         session.put_message(parse_object(raw, GeminiMessage), f"@{start}.{number}")
 

@@ -32,7 +32,8 @@ _SEARCHED_BYTES = 1024 * 1024
 
 
 def load_session(transcript: Transcript, *, brief: bool) -> LoadedSession:
-    """Loads a session. Raises UnfinishedError while its file is being written, TranscriptError, and OSError."""
+    """Loads a session. Raises UnfinishedError while its file is being written, TranscriptError if nothing in it can be
+    read, and OSError."""
     session = load_gemini_session(transcript.path)
     header = session.header
     session_id = without_nul(header.session_id)[:200] or transcript.session_id

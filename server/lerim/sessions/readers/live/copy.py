@@ -1,4 +1,5 @@
-"""Copies a database that cannot be read in place: its `-wal` has no index, or a transaction was cut off."""
+"""Makes a private copy of a database that cannot be read in place: its `-wal` has no index, or a transaction was cut
+off."""
 
 from __future__ import annotations
 

@@ -71,7 +71,8 @@ Found = TypeVar("Found")
 
 
 class _ChangedMeanwhile(Exception):  # noqa: N818 - a finding, met by trying again
-    """Raised if the database changed while it was read without a lock, or is changing: reading is tried again."""
+    """Raised if the database changed while it was read without a lock, or is in the middle of a change: reading is
+    tried again."""
 
 
 def find_databases(platform: Platform, paths: Iterable[Path], problems: list[Problem]) -> list[Database]:
@@ -98,10 +99,13 @@ def find_databases(platform: Platform, paths: Iterable[Path], problems: list[Pro
 
 
 def read_database(path: Path, work: Callable[[sqlite3.Connection], Found], problems: list[Problem]) -> Found:
-    """Returns the result of `work` for one committed state of the database. It may be called several times and the last
-    result counts: it must have no side effects and return nothing lazy. Its connection is read-only and returns TEXT as
-    bytes (rows.py). Raises TranscriptError if the database is damaged, none, or stays locked; adds a problem for an
-    older state or an ignored `-wal` or `-journal`."""
+    """Returns the result of `work` for one committed state of the database.
+
+    `work` may be called several times, and its last result is returned, so it must have no side effects and return
+    nothing lazy. Its connection is read-only and returns TEXT as bytes (see rows.py). Raises TranscriptError if the
+    database cannot be opened, is not a database, is damaged, or stays locked. Adds a problem if only an older state
+    could be read, or a damaged `-wal` or `-journal` was ignored.
+    """
     try:
         for attempt in range(0 if has_shared_copy(path) else _TRIES):
             before = read_state(path)
@@ -218,7 +222,8 @@ def _limit_steps(db: sqlite3.Connection, size: int) -> None:
 def keep_newest_sessions(
     database: Database, sessions: list[Found], age: Callable[[Found], tuple[int, int]], problems: list[Problem]
 ) -> list[Found]:
-    """Returns the newest sessions (by `age`), as many as the database's size explains; the rest is a problem."""
+    """Returns as many of the sessions as the size of their database explains, keeping those with the greatest `age` (a
+    time); adds a problem for the rest."""
     limit = BASE_SESSIONS + (database.stamp[0] + database.stamp[2]) // BYTES_A_SESSION
     if len(sessions) <= limit:
         return sessions

@@ -96,8 +96,11 @@ def stamp_file(path: Path) -> FileStamp:
 
 
 def inspect_wal(path: Path) -> DatabaseLog:
-    """Inspects a `-wal` by its header and first frame; with frames, all of it is `used` (see `find_wal_end`). Raises
-    OSError."""
+    """Inspects a `-wal` by its header and its first frame. If it contains frames, `used` is its whole size; see
+    `find_wal_end`.
+
+    Raises OSError if it exists but cannot be read.
+    """
     try:
         with open_buffered(path) as file:
             head = file.read(WAL_HEADER + _FRAME.size)
@@ -113,7 +116,8 @@ def inspect_wal(path: Path) -> DatabaseLog:
 
 
 def find_wal_end(path: Path) -> int:
-    """Returns where the last frame of a `-wal` ends: what follows is of earlier rounds, or garbage. Raises OSError."""
+    """Returns where the last frame that belongs to a `-wal` ends: anything after it is from earlier rounds, or garbage.
+    Raises OSError."""
     with open_buffered(path) as file:
         head = file.read(WAL_HEADER)
         if not _is_wal_header(head):
@@ -152,7 +156,10 @@ def _is_frame(head: bytes, frame: bytes) -> bool:
 
 
 def inspect_journal(path: Path, database_size: int) -> DatabaseLog:
-    """Inspects a `-journal`: SQLite rolls it back if its header and first page make sense. Raises OSError."""
+    """Inspects a `-journal`: SQLite would roll it back if its header and its first page make sense.
+
+    Raises OSError if it exists but cannot be read.
+    """
     try:
         with open_buffered(path) as file:
             head = file.read(_JOURNAL_HEADER)

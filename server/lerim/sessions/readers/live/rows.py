@@ -1,4 +1,5 @@
-"""Reads rows of another program's database: columns come and go, values have any type, pages may be damaged."""
+"""Reads rows of a database that belongs to another program: columns come and go, values have any type, pages may be
+damaged."""
 
 from __future__ import annotations
 
@@ -16,8 +17,10 @@ def table_columns(db: sqlite3.Connection, table: str) -> frozenset[str]:
 
 
 def is_table_missing(db: sqlite3.Connection, table: str) -> bool:
-    """Returns whether a table that its program always creates is missing, or something else has its name; False for a
-    database in which nothing was created yet."""
+    """Returns whether a table that its program always creates is missing, or its name is used by something else.
+
+    Returns False for a database in which nothing was created yet.
+    """
     if table_columns(db, table):
         return False
     (made,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -27,8 +30,12 @@ def is_table_missing(db: sqlite3.Connection, table: str) -> bool:
 def read_rows(
     db: sqlite3.Connection, table: str, wanted: str, where: str, parameters: tuple[str | int, ...], lost: list[int]
 ) -> Iterator[Row]:
-    """Yields the rows of `SELECT wanted FROM table WHERE where`, in any order; the rowids of those that are damaged or
-    too long are added to `lost`. Raises sqlite3.Error if not even rowids can be read."""
+    """Yields the rows of `SELECT wanted FROM table WHERE where`, in no particular order; skips only the rows that
+    cannot be read.
+
+    `wanted` are expressions separated by commas. The rowids of rows that are damaged or too long are added to `lost`.
+    Raises sqlite3.Error if not even the rowids can be read.
+    """
     yielded: set[object] = set()
     try:
         for row in db.execute(f"SELECT rowid, {wanted} FROM {table} WHERE {where}", parameters):
@@ -50,7 +57,8 @@ def read_rows(
 
 
 def _is_row_error(error: sqlite3.Error) -> bool:
-    """Returns whether other rows may be readable. Some versions of SQLite give an error for a long value no code."""
+    """Returns whether other rows may still be readable. In some versions, a value over the limit of a connection raises
+    an error without a code."""
     codes = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_ERROR)
     return isinstance(error, sqlite3.DataError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in codes
 

@@ -68,7 +68,8 @@ class _ToolMetadata(msgspec.Struct, gc=False):
 
 
 def parse_opencode_call(part: OpenCodePart, *, brief: bool) -> ToolCall:
-    """Parses the call of a tool part, with any result; `brief` leaves out what the catalog does not keep."""
+    """Parses the call of a tool part, with its result if there is one; `brief` leaves out what the catalog does not
+    keep."""
     state = part.state or ToolState()
     arguments, metadata = parse_fields(state.input), decode_leniently(state.metadata, _ToolMetadata)
     is_plan_file = bool(PLAN_FILE.search(find_text(arguments, *_TOOLS.path)))

@@ -35,7 +35,8 @@ _DATA_FOLDER_NAMES = re.compile(r"storage|auth\.json|mcp-auth\.json|opencode[^/]
 
 
 def find_exports(root: Path, entries: list[os.DirEntry[str]], problems: list[Problem]) -> list[Transcript]:
-    """Returns the exported sessions of a store with these `entries`, newest first; some of one session."""
+    """Returns the exported sessions of a store, newest first, including several exports of one session. `entries` are
+    those of the folder `root`."""
     is_data_folder = any(_DATA_FOLDER_NAMES.fullmatch(entry.name) for entry in entries)
     files = [*([] if is_data_folder else entries), *list_folder(root / EXPORT_FOLDER, problems)]
     exports = [one for entry in files if entry.name.endswith(".json") and (one := _read_export(entry, problems))]
@@ -43,7 +44,8 @@ def find_exports(root: Path, entries: list[os.DirEntry[str]], problems: list[Pro
 
 
 def convert_to_utf8(data: bytes) -> bytes:
-    """Returns JSON as UTF-8 without a byte order mark; PowerShell's `>` writes UTF-16."""
+    """Returns JSON text as UTF-8 without a byte order mark: PowerShell's `>` writes UTF-16, other programs write a
+    mark."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", "replace").encode()
     return data.removeprefix(codecs.BOM_UTF8)
@@ -82,7 +84,8 @@ def _read_export(entry: os.DirEntry[str], problems: list[Problem]) -> Transcript
 
 
 def _decode_info(head: str, start: int) -> OpenCodeInfo:
-    """Decodes the session record at `start`, or returns an empty one: reading the session reports damage."""
+    """Decodes the session record that begins at `start`; returns an empty one if it is damaged, which is reported when
+    the session is read."""
     try:
         return parse_object(encode_json(parse_leading_json(head[start:].encode())), OpenCodeInfo)
     except ValueError:

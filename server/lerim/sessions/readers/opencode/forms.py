@@ -39,7 +39,8 @@ _USED_TYPES = ("text", "reasoning", "tool", "file", "compaction", "subtask")
 
 
 class OpenCodePiece(NamedTuple):
-    """The used content of a part: its type (`synthetic`: inserted by OpenCode), its text, its tool call."""
+    """The used content of a part: its type (`synthetic` for text that OpenCode inserted), its text and its tool
+    call."""
 
     id: str
     type: str

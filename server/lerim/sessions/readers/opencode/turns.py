@@ -118,7 +118,8 @@ def _begin_turn(message: OpenCodeMessage, turn_id: str, ordinal: int, cwd: str, 
 def _add_answer(
     turn: Turn, message: OpenCodeMessage, pieces: list[OpenCodePiece], *, is_own_command: bool
 ) -> Turn | None:
-    """Returns the turn with an answer or the person's own command; None for a compaction, and without content."""
+    """Returns the turn with an answer, or with the person's own command; None for the summary of a compaction and for
+    an answer without content (yet)."""
     calls = tuple(one.call for one in pieces if one.call is not None)
     if calls and is_own_command:
         own_call = mark_own_command(calls[0])
@@ -142,7 +143,8 @@ def _add_answer(
 
 
 def _attach_plan(turn: Turn, plan: str) -> tuple[Turn, str]:
-    """Adds the plan to a call that shows it to the person. Returns the turn, and the plan's file after it."""
+    """Adds the plan to a call that puts it to the person. Returns the turn, and the plan as its file contains it after
+    the turn."""
     calls: list[ToolCall] = []
     for call in turn.tool_calls:
         for edit in call.edits if call.status == "ok" else ():
@@ -166,9 +168,12 @@ def _message_tokens(message: OpenCodeMessage) -> Tokens | None:
 
 
 def _build_session(transcript: Transcript, stored: StoredSession, turns: list[Turn]) -> Session:
-    """Builds the session. Parts that end a step repeat a message's tokens and cost, and do not count. A fork's totals
-    include the tokens of what it copied, like its turns: statistics count stored turns, and copies are stored once.
-    Cost is not known by turn, so it counts only in the session it was copied from."""
+    """Builds the session. The parts that end a step repeat the tokens and cost of a message, so they are not counted.
+
+    The totals of a fork include the tokens of the messages it copied, as they include their turns and calls: statistics
+    count tokens by turn, and a copied turn is only stored once. Cost is not known by turn, so the cost of a copied
+    message counts only in the session it was copied from.
+    """
     info = stored.info
     time = info.time or OpenCodeTimes()
     answers = [one for one in stored.messages if one.role == "assistant"]
