@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from cursor_store import Editor, only, prompt, reply, tool
 from lerim.sessions.model import FileEdit, ToolCall
 from reader_checks import CallCase, case, check_calls
@@ -103,10 +105,20 @@ def test_questions_carry_their_options_and_the_answer(tmp_path: Path):
         assert answer.answer == "SQLite, and quick"
 
 
-def test_a_plan_is_approved_by_the_message_that_has_it_carried_out(tmp_path: Path):
+ORDER = "Implement the plan as specified, it is attached for your reference. Do NOT edit the plan file itself.\n\nGo."
+
+
+@pytest.mark.parametrize(
+    ("accepted", "typed"),
+    [
+        (prompt("Implement the plan", "u2", isSimulatedMsg=True), []),
+        (prompt(ORDER, "u2"), []),
+        (prompt(f"Use WAL, too\n\n{ORDER}", "u2"), ["Use WAL, too"]),
+    ],
+)
+def test_a_plan_is_approved_by_the_message_that_has_it_carried_out(tmp_path: Path, accepted, typed):
     plan = tool("create_plan", {"plan": "1. Use SQLite"}, {}, "t1")
-    accepted = prompt("Implement the plan", "u2", isSimulatedMsg=True)
     Editor(tmp_path).chat([prompt("Plan it"), plan, reply("Here is the plan.", "a2"), accepted])
     turns, _, _ = only(tmp_path)
     assert [call.status for call in turns[1].tool_calls] == ["ok"]
-    assert len(turns) == 3
+    assert [turn.text for turn in turns[3:]] == typed

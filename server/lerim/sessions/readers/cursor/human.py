@@ -18,6 +18,8 @@ _CONTEXT_TAGS = (
 )
 _CONTEXT = (MEMORIES_TAG, *_CONTEXT_TAGS.split())
 
+PLAN_ORDER = "Implement the plan as specified, it is attached for your reference."
+"""The beginning of what Cursor writes, after the person's words if there are any, when they have a plan carried out."""
 _IMAGE = "[Image]"
 _CURSOR_TAGS = ("timestamp", "user_info", "system_reminder", "system-reminder")
 """Context blocks that only Cursor writes; they occur before and after the person's words."""
