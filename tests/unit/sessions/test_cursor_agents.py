@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,22 @@ def test_transcripts_of_agents_are_sessions_without_results_of_tools(tmp_path: P
     assert counted(session) == independent.Counts(2, 1)
     turns, session, faults = taken(transcripts[1])
     assert (turns, session.prompts, [one.code for one in faults]) == ([], 0, ["bad-line"])
+
+
+def test_a_transcript_of_an_agent_says_when_a_prompt_was_sent_and_what_nobody_typed(tmp_path: Path):
+    told = "The above subagent result is already visible to the user. DO NOT reiterate its contents."
+    texts = [
+        "<timestamp>Friday, May 8, 2026, 6:05 AM (UTC+5:30)</timestamp>\n<user_query>\nUse uv\n</user_query>",
+        f"<timestamp>Friday, May 8, 2026, 6:06 AM (UTC+5:30)</timestamp>\n\n<user_query>{told}</user_query>",
+        "<timestamp>September 9, 2026, 12:31 PM (UTC-3)</timestamp>\n<user_query>\nGo on\n</user_query>",
+        "<timestamp>Soon, May 99, 2026, 6:05 AM (UTC+99)</timestamp>\n<user_query>\nAnd this\n</user_query>",
+    ]
+    path = tmp_path / "projects" / "srv-my-app" / "agent-transcripts" / "s1.jsonl"
+    agent_transcript(path, *(said_by("user", {"type": "text", "text": one}) for one in texts))
+    turns, session, _ = only(tmp_path)
+    may, september = datetime(2026, 5, 8, 0, 35, tzinfo=UTC), datetime(2026, 9, 9, 15, 31, tzinfo=UTC)
+    assert [(turn.text, turn.time) for turn in turns] == [("Use uv", may), ("Go on", september), ("And this", None)]
+    assert (session.started, session.ended) == (may, september)
 
 
 def test_the_folder_of_an_agent_is_told_by_the_mark_of_trust_else_by_the_files_it_worked_on(tmp_path: Path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta, timezone
 
 from lerim.sessions.readers.engine import MEMORIES_TAG, text_outside_blocks, without_nul
 
@@ -20,6 +21,11 @@ _CONTEXT = (MEMORIES_TAG, *_CONTEXT_TAGS.split())
 
 PLAN_ORDER = "Implement the plan as specified, it is attached for your reference."
 """The beginning of what Cursor writes, after the person's words if there are any, when they have a plan carried out."""
+_NOT_TYPED = (
+    "The above subagent result is already visible to the user.",
+    "Briefly inform the user about the task result",
+)
+"""The beginnings of queries that Cursor sends by itself."""
 _IMAGE = "[Image]"
 _CURSOR_TAGS = ("timestamp", "user_info", "system_reminder", "system-reminder")
 """Context blocks that only Cursor writes; they occur before and after the person's words."""
@@ -54,6 +60,25 @@ def parse_cursor_prompt(text: str) -> str:
     return rest or (_IMAGE.lower() if without_images != text else "")
 
 
+_TIME = re.compile(
+    r"<timestamp>(?:\w{1,12}, )?(\w{3})\w{0,6} (\d{1,2}, \d{4}, \d{1,2}:\d\d [AP]M)"
+    r"(?: \(UTC(?:([+-])(\d{1,2})(?::(\d\d))?)?\))?</timestamp>"
+)
+
+
+def parse_prompt_time(text: str) -> datetime | None:
+    """Returns when a message was sent, from the context before the person's words; None if that does not say so."""
+    found = _TIME.search(text.partition(f"<{_QUERY_TAG}>")[0])
+    if found is None:
+        return None
+    offset = timedelta(hours=int(found[4] or 0), minutes=int(found[5] or 0))
+    try:
+        local = datetime.strptime(f"{found[1]} {found[2]}", "%b %d, %Y, %I:%M %p")
+        return local.replace(tzinfo=timezone(-offset if found[3] == "-" else offset)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
 def _query_text(text: str) -> str | None:
     """Returns the text of the `user_query` blocks, or None if there are none.
 
@@ -70,7 +95,8 @@ def _query_text(text: str) -> str | None:
         if name == _QUERY_TAG or name in _CURSOR_TAGS:
             end = text.find(f"</{name}>", position)
             if name == _QUERY_TAG:
-                parts.append(text[position : end if end >= 0 else len(text)].strip())
+                query = text[position : end if end >= 0 else len(text)].strip()
+                parts.append("" if query.startswith(_NOT_TYPED) else query)
             position = end + len(name) + 3 if end >= 0 else len(text)
         elif last_closing.get(name, -1) > position:
             position = last_closing[name]

@@ -117,7 +117,7 @@ class _Line(msgspec.Struct, gc=False):
 
 
 def _load_agent_transcript(transcript: Transcript, *, brief: bool = False) -> LoadedSession:
-    """Loads a transcript that an agent left: one message per line, without times, ids or tool results. It is used only
+    """Loads a transcript that an agent left: one message per line, without ids or tool results, and times of prompts at most. It is used only
     if no database contains the session."""
     builder = CursorSessionBuilder(transcript.session_id, brief=brief, is_subagent=bool(transcript.parent))
     problems: list[Problem] = []

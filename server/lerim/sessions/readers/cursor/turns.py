@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from lerim.sessions.model import NO_TOKENS, Role, Tokens, ToolCall, ToolStatus, Turn, make_turn_id
 from lerim.sessions.readers.cursor.calls import close_cursor_call
 from lerim.sessions.readers.cursor.folders import common_folder
-from lerim.sessions.readers.cursor.human import PLAN_ORDER, parse_cursor_prompt
+from lerim.sessions.readers.cursor.human import PLAN_ORDER, parse_cursor_prompt, parse_prompt_time
 from lerim.sessions.readers.cursor.records import Bubble, extract_rich_text, parse_cursor_time
 from lerim.sessions.readers.engine import plausible_count, split_json_array, without_nul
 
@@ -73,7 +73,7 @@ class CursorSessionBuilder:
         if not typed or self.is_subagent:
             self._can_join = self._can_join and not self.is_subagent
             return
-        self._begin_turn("user", typed, native_id, time, "")
+        self._begin_turn("user", typed, native_id, time or parse_prompt_time(text), "")
         self._can_join = False
 
     def add_reply(
