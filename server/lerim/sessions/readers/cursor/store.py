@@ -117,8 +117,8 @@ class _Line(msgspec.Struct, gc=False):
 
 
 def _load_agent_transcript(transcript: Transcript, *, brief: bool = False) -> LoadedSession:
-    """Loads a transcript that an agent left: one message per line, without ids or tool results, and times of prompts at most. It is used only
-    if no database contains the session."""
+    """Loads a transcript that an agent left: one message per line, without ids or tool results; only prompts may have a
+    time. It is used only if no database contains the session."""
     builder = CursorSessionBuilder(transcript.session_id, brief=brief, is_subagent=bool(transcript.parent))
     problems: list[Problem] = []
     for start, data, is_complete in read_log_lines(transcript.path, problems):
