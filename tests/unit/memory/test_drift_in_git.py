@@ -232,3 +232,40 @@ def test_every_rename_and_deletion_is_found_and_no_other(place: tuple[Project, H
     assert {one.since for one in found.values()} == {"2026-11-21"}
     assert look(project, home).check() == set()
     assert look(project, home).summary().drift_by_memory == found
+
+
+def test_a_symbol_that_was_moved_to_another_file_is_followed_there_and_back(
+    place: tuple[Project, Home], git: Git
+) -> None:
+    project, home = place
+    memory = remember(project, home, 1, Case("src/deleted_function.py#goes", "fresh"))
+    with_git(project, home).check(now=NOW)
+    edit(project.root, "src/deleted_function.py", (function("goes", 81), ""))
+    write(project.root, "lib/arrived.py", module("goes", seed=81))
+
+    def look(checker: DriftChecker) -> tuple[str, str]:
+        checker.check(now=LATER)
+        return stands(checker.summary().drift_by_memory.get(memory))
+
+    assert look(with_git(project, home)) == ("fresh", "lib/arrived.py#goes")
+    edit(project.root, "src/deleted_function.py", ("import os", "import sys"))
+    assert look(DriftChecker(project, home)) == ("fresh", "lib/arrived.py#goes"), "without git it is known now"
+    edit(project.root, "lib/arrived.py", ("value + 81", "value - 81"))
+    assert look(DriftChecker(project, home)) == ("drifted", "lib/arrived.py#goes")
+    edit(project.root, "lib/arrived.py", ("def goes(", "def went("))
+    assert look(DriftChecker(project, home)) == ("gone", "")
+    write(project.root, "src/deleted_function.py", START["src/deleted_function.py"])
+    assert look(DriftChecker(project, home)) == ("fresh", "")
+
+
+def test_a_symbol_that_is_in_several_other_files_was_moved_to_none_of_them(
+    place: tuple[Project, Home], git: Git
+) -> None:
+    project, home = place
+    memory = remember(project, home, 1, Case("src/deleted_function.py#goes", "gone"))
+    with_git(project, home).check(now=NOW)
+    edit(project.root, "src/deleted_function.py", (function("goes", 81), ""))
+    for name in ("lib/one.py", "lib/two.py"):
+        write(project.root, name, module("goes", seed=81))
+    with_git(project, home).check(now=LATER)
+    assert stands(with_git(project, home).summary().drift_by_memory.get(memory)) == ("gone", "")

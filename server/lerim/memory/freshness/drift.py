@@ -3,9 +3,11 @@ checked again only when its file's stamp has changed."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lerim.memory.freshness import baselines
@@ -19,11 +21,13 @@ from lerim.memory.record import MemoryRecord
 from lerim.memory.reference import Reference, parse_reference, reference_text
 from lerim.memory.references import ReferenceMap
 from lerim.paths import Home
-from lerim.project import Project, read_head_commit, tracked
+from lerim.project import Project, find_word, read_head_commit, tracked
 
 if TYPE_CHECKING:
     from lerim.project import Git
 
+MAX_SEARCHED_FILES = 40
+"""How many files that have the name of a missing symbol are read for it."""
 BATCH_SIZE = 500
 """How many references have their baselines loaded at once."""
 
@@ -328,7 +332,33 @@ class _Check:
         if name := found.find_renamed(symbol, known, baseline.identical_symbols):
             moved_to = reference_text(Reference(place, name))
             return replace(fresh, moved_to=moved_to, detail=f"`{symbol}` was renamed to `{name}`")
-        return replace(fresh, state="gone", moved_to="", detail=not_found_text(Reference(place, symbol)))
+        gone = replace(fresh, state="gone", moved_to="", detail=not_found_text(Reference(place, symbol)))
+        return self._find_in_other_file(fresh, baseline, before) or gone
+
+    def _find_in_other_file(
+        self, fresh: DriftRecord, baseline: Baseline, before: DriftRecord | None
+    ) -> DriftRecord | None:
+        """Returns the record of a symbol that was moved to another file, where it is unchanged and defined once. A job
+        finds that file with git; then it is known."""
+        symbol, old = fresh.reference.symbol, fresh.checked_path
+        known = parse_reference(before.moved_to) if before is not None else None
+        if known is not None and known.path != old:
+            paths = [known.path]
+        else:
+            name = symbol.rpartition(".")[2]
+            found = find_word(self._reader.root, name, os.environ) if self._git is not None else []
+            paths = [one for one in found if one != old and Path(one).suffix == Path(old).suffix][:MAX_SEARCHED_FILES]
+        records: list[DriftRecord] = []
+        for path in paths:
+            outline = self._reader.outline_now(path, fingerprint_kind(baseline.digest))
+            prints = [one.digest for one in outline.fingerprints(symbol)] if outline is not None else []
+            moved_to = reference_text(Reference(path, symbol))
+            moved = replace(fresh, checked_path=path, stamp=self._reader.stamp(path), moved_to=moved_to)
+            if baseline.digest in prints:
+                records.append(replace(moved, detail=f"`{symbol}` was moved to `{path}`"))
+            elif prints and known is not None:
+                records.append(replace(moved, state="drifted", detail=f"`{symbol}` changed"))
+        return records[0] if len(records) == 1 else None
 
     def _is_not_found(self, reference: Reference, verified: str) -> bool:
         """The former text of a reference without a baseline may still tell a job with git where a file was moved to."""
