@@ -34,6 +34,17 @@ def with_a_message_that_is_no_text(good: bytes) -> bytes:
     return bad.replace(b"CREATE TABLE message", b"CREATE TABEL message")
 
 
+def told_of(bad: Path, terminal: Terminal) -> str:
+    """What a sync that reads all agents' sessions tells of the one database it cannot read."""
+    done = terminal("sync", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["sessions"]["found"] == len(AGENTS)
+    [problem] = report["problems"]
+    assert problem["path"] == str(bad)
+    return str(problem["message"])
+
+
 def test_a_database_whose_fault_is_told_in_no_text_stops_no_other_agent(
     machine: Desk, isolated: Path, terminal: Terminal
 ) -> None:
@@ -41,12 +52,7 @@ def test_a_database_whose_fault_is_told_in_no_text_stops_no_other_agent(
     bad = data / "opencode-old.db"
     bad.write_bytes(with_a_message_that_is_no_text((data / "opencode.db").read_bytes()))
     for _ in range(2):
-        done = terminal("sync", "--json")
-        assert done.returncode == 0, done.stderr
-        report = json.loads(done.stdout)
-        assert report["sessions"]["found"] == len(AGENTS)
-        assert [one["path"] for one in report["problems"]] == [str(bad)]
-        assert "damaged" in report["problems"][0]["message"]
+        assert "damaged" in told_of(bad, terminal)
     agents = {view.platform: view for view in examine_agents(machine.home, os.environ)}
     assert [one.example for one in agents["opencode"].skipped] == [str(bad)]
 
@@ -174,9 +180,4 @@ def test_a_database_whose_pages_lead_to_one_another_ends(machine: Desk, isolated
     bad = data / "opencode-old.db"
     bad.write_bytes((data / "opencode.db").read_bytes())
     bomb(bad)
-    done = terminal("sync", "--json")
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
-    assert report["sessions"]["found"] == len(AGENTS)
-    assert [one["path"] for one in report["problems"]] == [str(bad)]
-    assert "more rows than its size allows" in report["problems"][0]["message"]
+    assert "more rows than its size allows" in told_of(bad, terminal)

@@ -67,6 +67,14 @@ def spender(home: Path, seed: int, *, limit: int = 0, through: tuple[str, ...] =
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environ)
 
 
+def kill_after_first_call(process: subprocess.Popen[str]) -> None:
+    assert process.stdout
+    while not process.stdout.readline().startswith("held"):
+        pass
+    process.kill()
+    process.communicate(timeout=HANG)
+
+
 def said(process: subprocess.Popen[str]) -> list[str]:
     lines = process.communicate(timeout=HANG)[0].splitlines()
     assert not any("Traceback" in line for line in lines), lines
@@ -124,12 +132,7 @@ def test_a_home_that_may_not_be_written_lets_no_paid_call_through(tmp_path: Path
     home = tmp_path / ".lerim"
     home.mkdir()
     if made:
-        first = spender(home, 1)
-        assert first.stdout
-        while not first.stdout.readline().startswith("held"):
-            pass
-        first.kill()
-        first.communicate(timeout=HANG)
+        kill_after_first_call(spender(home, 1))
     close(home)
     try:
         lines = said(spender(home, 2, through=tuple(without_rights())))
@@ -144,12 +147,7 @@ def test_a_full_disk_lets_no_paid_call_through_and_loses_none_that_was_made(tmp_
     home = tmp_path / ".lerim"
     home.mkdir()
     assert said(spender(home, 1, limit=1))[-1].startswith("spending: The cost of models cannot be recorded:")
-    first = spender(home, 4)  # its first call costs something, whether it is settled before the kill or not
-    assert first.stdout
-    while not first.stdout.readline().startswith("held"):
-        pass
-    first.kill()
-    first.communicate(timeout=HANG)
+    kill_after_first_call(spender(home, 4))  # it costs something, whether it is settled before the kill or not
     before = spent(home)
     assert before
     lines = said(spender(home, 2, limit=4096))

@@ -83,13 +83,19 @@ async def test_edited_lines_become_candidates_only_if_the_person_says_so(editor:
     assert [one.record.title for one in queue.list_pending(paths)[0]] == ["Use uv, never pip"]
 
 
-async def test_the_block_follows_each_accept_and_undo_where_that_was_chosen(editor: Editor) -> None:
+async def block_kept(editor: Editor) -> str:
+    """A block with a memory is in AGENTS.md, and the person chose that it follows; the id of a candidate that waits."""
     paths = review_paths(editor.repo)
     remember(paths, "Tests need no network")
     waiting = propose(paths)
     await editor.start()
     await apply(editor, (await plan(editor)).stamp)
     assert (await editor.ask(core.EXPORT_KEEP, {"root": editor.root, "keep": True})).ok
+    return waiting
+
+
+async def test_the_block_follows_each_accept_and_undo_where_that_was_chosen(editor: Editor) -> None:
+    waiting = await block_kept(editor)
     assert (await plan(editor)).keeps
     act = {"root": editor.root, "id": waiting, "action": "accept", "quotes": "shared"}
     assert (await editor.ask(core.REVIEW_ACT, act)).ok
@@ -101,12 +107,7 @@ async def test_the_block_follows_each_accept_and_undo_where_that_was_chosen(edit
 
 
 async def test_the_block_follows_even_if_the_editor_had_noticed_the_memory_before(editor: Editor) -> None:
-    paths = review_paths(editor.repo)
-    remember(paths, "Tests need no network")
-    waiting = propose(paths)
-    await editor.start()
-    await apply(editor, (await plan(editor)).stamp)
-    await editor.ask(core.EXPORT_KEEP, {"root": editor.root, "keep": True})
+    waiting, paths = await block_kept(editor), review_paths(editor.repo)
     remember(paths, "Money is counted in integer cents")
     editor.changed(*paths.project.memory_dir.rglob("*.md"))
     await editor.until(lambda: editor.memories() == 2)

@@ -20,6 +20,12 @@ from lerim.memory.store import StoredMemory
 
 START = datetime(2026, 2, 1, tzinfo=UTC)
 HOUR = 3600.0
+RULES = (
+    "Never call the billing service from tests, each call costs money.",
+    "Always write dates in UTC, the reports are read in three countries.",
+    "Remember that the staging database is wiped every Monday morning.",
+)
+"""What a person says that is to be learned."""
 _UUID = re.compile(rb"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 _NATIVE = re.compile(rb"\b(?:msg|req|toolu)_\w{10,40}")
 _TIME = re.compile(rb"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")

@@ -18,17 +18,12 @@ from lerim.models import consent
 from lerim.project import hold_project_lock
 from long import times
 from paid_service import paid_service
-from sixty_days import START, Life
+from sixty_days import RULES, START, Life
 from terminal import answer, run
 
 DAYS = 6
 WORKED = (0, 1, 2, 4)
 """The days with sessions."""
-RULES = (
-    "Never call the billing service from tests, each call costs money.",
-    "Always write dates in UTC, the reports are read in three countries.",
-    "Remember that the staging database is wiped every Monday morning.",
-)
 SETTINGS = '[review]\nmode = "auto"\n[maintain]\ngrace_days = 1\ndecay_days = 4\narchive_below = 0.5\n'
 
 

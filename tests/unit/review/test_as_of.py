@@ -12,16 +12,11 @@ from desk import Desk
 from lerim.review import acts, load_memories_as_of, queue
 from lerim.review.candidates import CandidateEdit
 from reviews import added, made_candidate, proposed
-from sixty_days import Life
+from sixty_days import RULES, Life
 from terminal import answer, run
 
 DAYS = 12
 CHOICES = [("structlog", "print"), ("loguru", "structlog"), ("pathlib", "os.path")]
-RULES = (
-    "Never call the billing service from tests, each call costs money.",
-    "Always write dates in UTC, the reports are read in three countries.",
-    "Remember that the staging database is wiped every Monday morning.",
-)
 
 
 @pytest.fixture(autouse=True)
