@@ -69,16 +69,6 @@ def test_settings_are_shown_with_their_origin_and_problems(repo: Path, monkeypat
     assert "did you mean 'search.limit'?" in table.stderr
 
 
-def test_a_broken_setting_is_warned_of_and_the_command_still_works(repo: Path):
-    mine = Path(os.environ["LERIM_HOME"]) / "config.toml"
-    mine.parent.mkdir(parents=True)
-    mine.write_text("[search\n", encoding="utf-8")
-    result = run("project", "add", "--repo", str(repo), "--json")
-    assert result.exit_code == 0
-    assert json.loads(result.stdout)["project"]["root"] == str(repo)
-    assert "its settings are ignored" in result.stderr
-
-
 def test_a_settings_file_that_is_named_but_missing_stops(repo: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LERIM_CONFIG", str(repo / "gone.toml"))
     result = run("config", "show", "--repo", str(repo), "--json")

@@ -104,15 +104,6 @@ def test_an_unknown_candidate_is_an_error_that_says_what_to_do(repo: Path, place
         assert error["code"] == "not-found" and error["todo"]
 
 
-def test_a_rejected_candidate_is_gone_and_undo_brings_it_back(place: ReviewPaths, repo: Path):
-    name = propose(place)
-    [done] = answer("review", "reject", name, "--repo", str(repo))["results"]
-    assert answer("review", "list", "--repo", str(repo))["candidates"] == []
-    [undone] = answer("review", "undo", done["action"], "--repo", str(repo))["results"]
-    assert undone["code"] == "undone"
-    assert [c["id"] for c in answer("review", "list", "--repo", str(repo))["candidates"]] == [name]
-
-
 def test_edit_changes_only_what_is_given(place: ReviewPaths, repo: Path):
     name = propose(place)
     done = answer("review", "edit", name, "--title", "Use uv for everything", "--tag", "uv", "--repo", str(repo))

@@ -22,7 +22,6 @@ from lerim.cli.jobs import sync as cli_sync
 from lerim.cli.terminal.repository import with_error_exit
 from lerim.jobs import report
 from lerim.memory.views import MemoryView
-from lerim.project.lock import hold_project_lock
 from lerim.review.views import CandidateView
 from sample import CLONE, Sample, make_sample
 from terminal import run
@@ -120,12 +119,6 @@ def test_since_and_until_bound_the_sessions_by_time(sample: Sample):
     assert {c["session"][:8] for c in later} == {"ses_1c7e", "55bd9d42", "b2d94e17", "7c1f0a9e"}
     rest = sync(sample)
     assert {c["session"][:8] for c in rest["candidates"]} == {"5440ef06", "db6ddc6b", "019f4b2c"}
-
-
-def test_while_another_process_syncs_the_exit_code_is_4(sample: Sample):
-    place = sample.place
-    with hold_project_lock(place.home, place.project.key, "syncing"):
-        assert sync(sample, code=4)["error"]["code"] == "busy"
 
 
 def test_a_session_that_cannot_be_read_is_a_failed_one_and_the_exit_code_is_3(sample: Sample):

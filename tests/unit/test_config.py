@@ -44,14 +44,6 @@ def test_a_repository_may_not_set_what_could_harm(home: Home, tmp_path: Path, li
     assert all("may not be set by a repository" in problem.message for problem in problems)
 
 
-def test_an_unknown_setting_is_named_with_the_nearest_known_one(home: Home):
-    write(home.config, "[search]\nlimits = 3\n")
-    settings, problems = load.load_settings({}, home)
-    assert settings.search_limit == 20
-    assert "'search.limits' is not a setting; did you mean 'search.limit'?" in problems[0].message
-    assert problems[0].path == str(home.config)
-
-
 @pytest.mark.parametrize(
     "line",
     [

@@ -2,19 +2,9 @@
 
 import importlib
 import pkgutil
-import re
 
 import lerim
-from lerim.patterns import LatePattern, compile_later
-
-
-def test_a_late_pattern_does_what_a_compiled_one_does() -> None:
-    late, compiled = compile_later(r"(?P<word>b+)", re.IGNORECASE), re.compile(r"(?P<word>b+)", re.IGNORECASE)
-    assert late.pattern == compiled.pattern
-    found = late.search("aBb")
-    assert found is not None and found["word"] == "Bb"
-    assert late.sub("x", "abab") == "axax"
-    assert (late.flags, late.groupindex) == (compiled.flags, compiled.groupindex)
+from lerim.patterns import LatePattern
 
 
 def test_every_late_pattern_of_ours_compiles() -> None:
