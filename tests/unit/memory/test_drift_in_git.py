@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from lerim.memory.freshness.drift import DriftChecker
+from lerim.memory.freshness.drift import DriftChecker, DriftSubject
 from lerim.memory.freshness.drift_summary import Drift
 from lerim.memory.freshness.verifying import verify_record
-from lerim.memory.record import MemoryRecord, render_record
+from lerim.memory.record import MemoryRecord, parse_record, render_record
+from lerim.memory.reference import Reference
 from lerim.paths import Home
 from lerim.project.git import open_git
 from lerim.project.project import Project, locate_project
@@ -239,6 +240,8 @@ def test_a_symbol_that_was_moved_to_another_file_is_followed_there_and_back(
 ) -> None:
     project, home = place
     memory = remember(project, home, 1, Case("src/deleted_function.py#goes", "fresh"))
+    [file] = project.memory_dir.glob("*/*.md")
+    verified = parse_record(file.read_text("utf-8"), file).verified
     with_git(project, home).check(now=NOW)
     edit(project.root, "src/deleted_function.py", (function("goes", 81), ""))
     write(project.root, "lib/arrived.py", module("goes", seed=81))
@@ -247,7 +250,10 @@ def test_a_symbol_that_was_moved_to_another_file_is_followed_there_and_back(
         checker.check(now=LATER)
         return stands(checker.summary().drift_by_memory.get(memory))
 
-    assert look(with_git(project, home)) == ("fresh", "lib/arrived.py#goes")
+    assert look(DriftChecker(project, home)) == ("gone", "")
+    memories = [DriftSubject(memory, (Reference("src/deleted_function.py", "goes"),), verified)]
+    with_git(project, home).check(now=LATER, subjects=memories, whole=True)
+    assert look(DriftChecker(project, home)) == ("fresh", "lib/arrived.py#goes")
     edit(project.root, "src/deleted_function.py", ("import os", "import sys"))
     assert look(DriftChecker(project, home)) == ("fresh", "lib/arrived.py#goes"), "without git it is known now"
     edit(project.root, "lib/arrived.py", ("value + 81", "value - 81"))

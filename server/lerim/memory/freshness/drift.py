@@ -182,15 +182,16 @@ class _Check:
         return self._reader.stamps
 
     def add_subjects(self, subjects: Sequence[DriftSubject], *, changed_files: bool = False) -> None:
-        """Adds the references of these memories that were never checked, have another `verified` now, or are unknown
-        and can be checked with git; with `changed_files`, also those of changed, moved or missing files."""
+        """Adds the references of these memories that were never checked, have another `verified` now, or are unknown or
+        gone and can be checked with git; with `changed_files`, also those of changed, moved or missing files."""
         known = self._database.drift_records_of(subject.id for subject in subjects)
         for subject in subjects:
             self._raise_if_cancelled()
             drift_records = {drift_record.reference: drift_record for drift_record in known.get(subject.id, ())}
             for reference in subject.references:
                 drift_record = drift_records.pop(reference, None)
-                again = drift_record is not None and drift_record.state == "unknown" and self._git is not None
+                state = drift_record.state if drift_record is not None else ""
+                again = state in ("unknown", "gone") and self._git is not None
                 changed = changed_files and drift_record is not None and self._is_outdated(drift_record)
                 if drift_record is None or drift_record.verified != subject.verified or again or changed:
                     self._due[subject.id, reference] = (subject.verified, drift_record)
