@@ -94,6 +94,7 @@ SOURCES = ("typed", "queued", "sdk", "suggestion_accepted")
         (queued("Use uv.", commandMode="prompt", origin={"kind": "human"}), "prompt", "Use uv."),
         (queued([text("Use uv.")]), "prompt", "Use uv."),
         (prompt("<user-memory-input>Use uv.</user-memory-input>"), "prompt", "Use uv."),
+        (prompt("<channel>is a tag of RSS"), "prompt", "<channel>is a tag of RSS"),
         (prompt("<system_instruction>\nAlways be brief.\n</system_instruction>\n\nUse uv."), "prompt", "Use uv."),
         (
             prompt("A peer session sent a message, so look at it"),

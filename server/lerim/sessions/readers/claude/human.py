@@ -42,8 +42,8 @@ _MESSAGE_OF_PROGRAM = re.compile(
     r"|The coordinator sent a message while you were working:\n"
     r"|Your background observer \([^()\n]{1,64}\) sent a report(?: while you were working)?:\n"
     r"|Activity was observed in the bound conversation(?: while you were working)?:\n"
-    r"|<(?:teammate-message|cross-session-message|channel|channel-message|github-webhook-activity|fork-boilerplate"
-    r"|mcp-resource-update|mcp-polling-update|tick)[\s>]"
+    r"|<(?:teammate-message|cross-session-message|channel-message|github-webhook-activity|fork-boilerplate"
+    r"|mcp-resource-update|mcp-polling-update|tick)[\s>]|<channel source="
 )
 """The beginning of a message from another agent, a chat channel or a server. Older versions record no origin, so only
 the text tells it from a prompt."""
