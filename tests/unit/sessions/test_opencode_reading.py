@@ -128,14 +128,17 @@ def test_what_the_program_put_into_a_prompt_is_no_persons_word(read: Read) -> No
 
 def test_what_a_plugin_writes_into_a_message_is_not_the_persons(read: Read) -> None:
     store = Store()
-    search = "[search-mode]\nNEVER stop at first result - be exhaustive.\n\n---\n\n"
+    search = "[search-mode]\nNEVER stop at first result.\n\n[analyze-mode]\nAlways look.\n---\nMUST ask.\n\n---\n\n"
     work = "<ultrawork-mode>\nAlways delegate.\n\n---\n\nNever ask.\n</ultrawork-mode>\n\n---\n\n"
     store.say("user", text(f"{search}Use uv\n\n---\n\nnot pip"))
     store.say("user", text(f"{work}Use ruff"))
+    store.say("user", text(work.replace("ultrawork", "hyperplan-ultrawork") + "Use ty"))
+    store.say("user", text("[dark-mode]\nis what I want"))
     store.say("user", text("[SYSTEM DIRECTIVE: OH-MY-OPENCODE - TODO CONTINUATION]\n\nAlways go on."))
     store.say("user", text("Always claim your task.\n<!-- OMO_INTERNAL_INITIATOR -->"))
     _, turns = read(store)
-    assert [turn.text for turn in turns] == ["Use uv\n\n---\n\nnot pip", "Use ruff"]
+    typed = ["Use uv\n\n---\n\nnot pip", "Use ruff", "Use ty", "[dark-mode]\nis what I want"]
+    assert [turn.text for turn in turns] == typed
 
 
 INIT = "Create or update `AGENTS.md` for this repository.\n\nThe goal is a compact instruction file …\n\n"

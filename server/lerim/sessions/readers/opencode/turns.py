@@ -35,7 +35,7 @@ _INIT_STARTS = (
 _PLUGIN_STARTS = ("[SYSTEM DIRECTIVE: ", "[BACKGROUND TASK ")
 _PLUGIN_MARK = "<!-- OMO_INTERNAL_INITIATOR -->"
 """What a widespread plugin (oh-my-opencode) writes into the messages that it sends by itself."""
-_PLUGIN_MODE = re.compile(r"\s{0,20}(?:<ultrawork-mode>|\[(?:search|analyze|ultrawork)-mode\]\n)")
+_PLUGIN_MODE = re.compile(r"\s{0,20}(?:<((?:[a-z]{1,20}-)?ultrawork-mode)>|\[[a-z-]{1,40}-mode\]\n)")
 _PLUGIN_RULE = "\n\n---\n\n"
 """Stands between the instructions that the plugin puts before a prompt and the prompt."""
 _INIT_FOCUS = re.compile(r"User-provided focus or constraints \(honor these\):\n(.{0,20000}?)\n\n## How to", re.DOTALL)
@@ -100,9 +100,10 @@ def _remove_plugin_text(text: str) -> str:
     """Returns a text of the person without what a plugin put before it, or '' if the plugin wrote all of it."""
     if _PLUGIN_MARK in text or text.lstrip().startswith(_PLUGIN_STARTS):
         return ""
-    if not _PLUGIN_MODE.match(text):
+    mode = _PLUGIN_MODE.match(text)
+    if mode is None:
         return text
-    _, rule, typed = text[max(text.rfind("</ultrawork-mode>"), 0) :].partition(_PLUGIN_RULE)
+    _, rule, typed = text[max(text.rfind(f"</{mode[1]}>"), 0) :].partition(_PLUGIN_RULE)
     return typed if rule else text
 
 
