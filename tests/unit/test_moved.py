@@ -142,7 +142,7 @@ def test_candidates_that_were_proposed_in_the_new_place_are_proposed_again_to_th
     answer("project", "alias", str(before.repo), *here)
     answer("sync", *here)
     listed = answer("review", "list", *here)
-    assert sorted(one["title"].split()[2] for one in listed["candidates"]) == ["httpx", "orjson"]
+    assert sorted(one["title"].split()[1] for one in listed["candidates"]) == ["httpx", "orjson"]
     assert listed["problems"] == []
 
 
