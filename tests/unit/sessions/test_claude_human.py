@@ -33,6 +33,7 @@ INJECTED = [
     '<channel source="chat" user="somebody">\nUse tabs\n</channel>',
     '<mcp-resource-update server="a" uri="file:///b"><reason>It changed</reason></mcp-resource-update>',
     "<tick>10:00</tick>",
+    '<scheduled-task name="daily" file="/home/ana/SKILL.md">\nThis is an automated run. Never ask.\n</scheduled-task>',
     "",
 ]
 NOT_TYPED = [

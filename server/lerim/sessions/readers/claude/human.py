@@ -43,9 +43,9 @@ _MESSAGE_OF_PROGRAM = re.compile(
     r"|Your background observer \([^()\n]{1,64}\) sent a report(?: while you were working)?:\n"
     r"|Activity was observed in the bound conversation(?: while you were working)?:\n"
     r"|<(?:teammate-message|cross-session-message|channel-message|github-webhook-activity|fork-boilerplate"
-    r"|mcp-resource-update|mcp-polling-update|tick)[\s>]|<channel source="
+    r"|mcp-resource-update|mcp-polling-update|tick)[\s>]|<channel source=|<scheduled-task name="
 )
-"""The beginning of a message from another agent, a chat channel or a server. Older versions record no origin, so only
+"""The beginning of a message from another agent, a chat channel, a server or a schedule. Older versions record no origin, so only
 the text tells it from a prompt."""
 _OWN_MEMORY = "user-memory-input"
 """The tag around what a person typed after `#`, to be remembered."""
