@@ -45,8 +45,8 @@ _MESSAGE_OF_PROGRAM = re.compile(
     r"|<(?:teammate-message|cross-session-message|channel-message|github-webhook-activity|fork-boilerplate"
     r"|mcp-resource-update|mcp-polling-update|tick)[\s>]|<channel source=|<scheduled-task name="
 )
-"""The beginning of a message from another agent, a chat channel, a server or a schedule. Older versions record no origin, so only
-the text tells it from a prompt."""
+"""The beginning of a message from another agent, a chat channel, a server or a schedule. Older versions record no
+origin, so only the text tells it from a prompt."""
 _OWN_MEMORY = "user-memory-input"
 """The tag around what a person typed after `#`, to be remembered."""
 
