@@ -29,6 +29,8 @@ def heard(said: str) -> list[Candidate]:
         ("No, use pathlib instead of os.path in src/app.py.", "Use pathlib instead of os.path in src/app.py"),
         ("don't ever use mocks in tests of billing", "Don't ever use mocks in tests of billing"),
         ("so, always run the linter before a commit", "Always run the linter before a commit"),
+        ("Please don't mock the database in tests", "Don't mock the database in tests"),
+        ("prices are in cents, not in dollars", "Prices are in cents, not in dollars"),
         ("we prefer named exports to default exports", "We prefer named exports to default exports"),
         ("use `tabs` over spaces in Makefiles", "Use `tabs` over spaces in Makefiles"),
         ("from now on, write docstrings in the imperative", "From now on, write docstrings in the imperative"),

@@ -93,11 +93,23 @@ def test_emphasis_is_left_out_of_the_title_and_stands_in_the_quote() -> None:
 
 @pytest.mark.parametrize(
     "said",
-    ["We decided to use Decimal for money.", "I've chosen SQLite, never a server.", "We’ve settled on `uv`."],
+    [
+        *("We decided to use Decimal for money.", "I've chosen SQLite, never a server.", "We’ve settled on `uv`."),
+        *("Let's go with Postgres because we need row locks", "use Decimal for money", "We're going with one table"),
+    ],
 )
 def test_what_a_person_says_they_decided_is_proposed_as_a_decision(said: str) -> None:
     (one,) = candidates(you(said), agent("Done."), you("Now the next file"))
     assert (one.primitive, one.kind) == ("decision", None)
+
+
+def test_the_cause_that_an_agent_states_is_proposed_as_a_pitfall_and_a_guess_is_not() -> None:
+    def told(reply: str) -> list[Candidate]:
+        return candidates(you("Why is the login slow?"), agent(reply), you("Thanks, now the next file"))
+
+    [found] = told("The root cause was a missing index on orders.user_id; every login scanned the table.")
+    assert (found.primitive, found.kind, found.evidence[0].who) == ("learning", "pitfall", "assistant")
+    assert told("The root cause is probably the index.") == []
 
 
 def test_of_a_link_only_its_text_is_in_title_and_body() -> None:

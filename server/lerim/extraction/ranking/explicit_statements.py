@@ -19,17 +19,26 @@ _ALWAYS = compile_later(r"\b(?:always|never|from now on|going forward|in future)
 _CHOICE = compile_later(
     r"\binstead of\b|\brather than\b|\b(?:use|run|prefer|put|keep|call|write|name)\b.{1,80}\bover\b"
     r"|\b(?:use|run|prefer|put|keep|call|write|name)\b.{1,80}, not\b"
-    r"|\bprefer\b.{1,80}\bto\b|\b(?:always|never|from now on|going forward)\b,? (?:we )?use\b",
+    r"|\buse\b.{2,60}\bfor\b|\bprefer\b.{1,80}\bto\b|\b(?:always|never|from now on|going forward)\b,? (?:we )?use\b",
     re.IGNORECASE,
 )
 _ALSO = compile_later(
-    r"\bby default\b|\bremember\b|\bkeep in mind\b|\bconvention\b|\bpolicy\b"
-    r"|\bi (?:don'?t|do not) (?:want|like|think)\b",
+    r"\bby default\b|\bremember\b|\bkeep in mind\b|\bconvention\b|\bpolicy\b|\blessons? learn(?:ed|t)\b"
+    r"|\bi (?:don'?t|do not) (?:want|like|think)\b|, not\b(?! (?:sure|yet|now|really|only|just|that)\b)"
+    r"|\A\W{0,4}(?:(?:please|also|and|but|so|no|ok(?:ay)?),? )*(?:don'?t|do not|stop|avoid|use)"
+    r"(?=(?: \S+){3})(?! (?:worry|mind)\b)|\bwe (?:don'?t|do not|never|can'?t|cannot)\b|\bi(?:'d)? prefer\b",
     re.IGNORECASE,
 )
 _DECIDED = compile_later(
-    r"\b(?:we|i)(?:'ve| have)? (?:decided|agreed|chose|chosen|settled on|switched)\b", re.IGNORECASE
+    r"\b(?:we|i)(?:'ve| have)? (?:decided|agreed|chose|chosen|settled on|switched)\b"
+    r"|\b(?:let'?s|we(?:'ll| will|'re| are)?) (?:(?:go|going|stick|sticking|stay|staying) with|switch(?:ing)? to)\b",
+    re.IGNORECASE,
 )
+_CAUSE = compile_later(
+    r"\broot cause\W{0,4}(?:is\b|was\b|:)(?!\W{0,4}(?:clear|obvious|now|likely|probably|un\w+|still|not)\b)",
+    re.IGNORECASE,
+)
+"""How an agent says what was wrong."""
 MIN_SHARED_WORDS = 0.5
 """Share of a statement's longer words that its correction must also contain."""
 FOLLOWING_CHARS = 200
@@ -54,22 +63,25 @@ _WORD = compile_later(r"[\w./-]{4,60}")
 
 
 def is_explicit_statement(passage: TurnPassage, prompt: str) -> bool:
-    """Returns whether a passage of a person's message `prompt`, or of their feedback on a tool call, states a rule."""
-    if (
-        passage.source not in ("prompt", "feedback")
-        or len(prompt) > MAX_PROMPT_CHARS
-        or len(passage.text) > MAX_PASSAGE_CHARS
-    ):
+    """Returns whether a passage of a person's message `prompt`, or of their feedback on a tool call, states a rule or a
+    decision, or one of an agent's reply the cause of a failure."""
+    if len(passage.text) > MAX_PASSAGE_CHARS:
         return False
     text = passage.text.rstrip(' *"`)').replace("’", "'")
-    return not text.endswith(("?", "？")) and any(form.search(text) for form in (_ALWAYS, _CHOICE, _ALSO, _DECIDED))
+    if passage.source == "reply":
+        return _CAUSE.search(text) is not None
+    if passage.source not in ("prompt", "feedback") or len(prompt) > MAX_PROMPT_CHARS or text.endswith(("?", "？")):
+        return False
+    return any(form.search(text) for form in (_ALWAYS, _CHOICE, _ALSO, _DECIDED))
 
 
 def explicit_type(passage: TurnPassage) -> PassageType | None:
-    """Returns the type that a person's words themselves indicate, None if they do not indicate one."""
-    if not passage.is_persons:
-        return None
+    """Returns the type that the words themselves indicate: a pitfall if an agent says the cause of a failure; a
+    decision if a person says that they decided, use one thing or prefer it to another, a rule if it applies always;
+    None if they do not indicate a type."""
     text = passage.text.replace("’", "'")
+    if not passage.is_persons:
+        return "pitfall" if _CAUSE.search(text) else None
     if _CHOICE.search(text) or _DECIDED.search(text):
         return "decision"
     return "rule" if _ALWAYS.search(text) else None
