@@ -1,6 +1,27 @@
-"""Checks whether a candidate's quotes support its claim and, if not, attributes the claim to whoever said it first: a
-model can be steered into backing a web page's claim with an unrelated quote from the person. Both are measured by the
-*telling* words of the claim's title; the rules and the figures they were chosen on are in docs/decisions/0005."""
+"""Checks whether a candidate's quotes support its claim and, if not, attributes the claim to whoever said it first.
+
+A model can be steered into backing a web page's claim with an unrelated quote from the person ("perfect, commit it"),
+and an agent repeats what it reads. Both are measured by the *telling* words of the claim's title: its words and the
+parts of its names, without filler words, words said of every change ("commit", "fix") and bare approval, cut to their
+first letters so that endings do not count.
+
+- A quote from the person **supports** the claim if it shares one telling word with the title, or two with title and
+  body, and the shared words make up at least 15 % of its weight. A word weighs more the fewer utterances contain it.
+- An utterance **says** the claim if it contains three quarters of the title's telling words close together; for a web
+  page three fifths are enough.
+
+A claim belongs to whoever said it first in the session. If that was a tool or a web page, and no quote from the person
+contains three tenths of the title's telling words, the claim is attributed to the tool or page, whatever the agent or a
+model made of it. Tool output contains the words of much that it does not say, so with a tool a supporting quote stays:
+the person's alone, or the agent's together with the tool's if the tool came first.
+
+If no quote from the person supports the claim, it is attributed to whoever said it first or came closest to saying it,
+or, if the quote is only an approval, to what the agent said before. The candidate keeps its quote if nobody said the
+claim, for example because it is worded in another language. It also keeps its quote, unless a tool or page came close,
+if the quote shares a telling word with the title, or if the agent's closest line contains less than two fifths of the
+title's telling words. All of these candidates are flagged, so that none is accepted unseen, and none is dropped. The
+figures were chosen on recorded model answers (docs/decisions/0005).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The results of extraction: candidates, dropped signals and withdrawals."""
+"""The results of extraction: candidates that passed the gate, signals that were dropped, and withdrawals, with
+reasons."""
 
 from __future__ import annotations
 
@@ -82,8 +83,11 @@ def decode_candidate(kept: bytes) -> Candidate:
 
 @dataclass(frozen=True, slots=True)
 class DroppedSignal:
-    """A signal that did not become a candidate, with the reason. `candidate` is the candidate it would have been, so
-    that a person can still have it proposed."""
+    """A signal that did not become a candidate, with the reason shown in the report and the panel.
+
+    `candidate` is the candidate it would have been, so that a person can still have it proposed; None if it cannot be
+    one. `score` is its ranking score, None if it was not ranked.
+    """
 
     reason: DropReason
     title: str
@@ -101,7 +105,8 @@ def drop_candidate(candidate: Candidate, reason: DropReason, detail: str, score:
 
 @dataclass(frozen=True, slots=True)
 class Withdrawal:
-    """A later turn refutes the claim with this title from `refuted_turn`; its pending candidate is removed."""
+    """States that a later turn refutes the claim with this title that was proposed from `refuted_turn`, so the pending
+    candidate is removed."""
 
     refuted_turn: str
     title: str

@@ -65,7 +65,8 @@ def candidate_confidence(
 
 
 def raise_confidence(figure: float, further: int) -> float:
-    """Returns a pending candidate's confidence after `further` more quotes from the person; never lower."""
+    """Returns the confidence of a pending candidate after `further` more quotes from the person; never lower than
+    before."""
     return max(figure, round(min(0.95, figure + 0.05 * further), 2))
 
 

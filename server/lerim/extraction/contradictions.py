@@ -1,6 +1,11 @@
-"""Compares claims. "Disable gRPC for the queue" contains the words of "Enable gRPC for the queue": what reverses a
-meaning (a negation, a number, a condition, "before" and "after") is looked for, and a difference flagged for the person
-to check. Nothing is dropped, because many flagged claims say the same in other words."""
+"""Compares claims: whether two say the same or make opposite choices, and whether a claim may say something different
+from the quote it rests on, although they share words.
+
+"Disable gRPC for the queue" contains the words of "Enable gRPC for the queue". Code understands neither, but it can see
+what reverses a meaning: a negation, a number, a condition, "before" and "after". If a sentence of the person's contains
+half of the title's telling words, and one of these occurs in only one of the two, the candidate is flagged for the
+person to check. It is never dropped, because many flagged claims say the same in other words.
+"""
 
 from __future__ import annotations
 
@@ -100,8 +105,9 @@ def is_sense_turned(title: str, sentence: str) -> bool:
 
 
 def contradicts(sentence: str, sources: Iterable[str]) -> bool:
-    """Returns whether a sentence composed from `sources` contradicts the source sentences closest to it
-    (`is_sense_turned`), which share the most telling words with it: at least two, or half of them."""
+    """Returns whether a sentence composed from `sources` contradicts the source sentence closest to it, as defined by
+    `is_sense_turned`. The closest sentence shares the most telling words with it: at least two, or half of them. If
+    several are equally close, all must be contradicted."""
     wanted = telling_stems(sentence)
     near: list[tuple[int, str]] = []
     for found in (found.group() for text in sources for found in _SENTENCE.finditer(text)):

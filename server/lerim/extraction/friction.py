@@ -23,7 +23,8 @@ _WORD = compile_later(r"[a-z]{3,40}")
 
 
 def error_fingerprint(error: str) -> str:
-    """Returns an error line without folders, numbers and hashes, or "" if too few words are left."""
+    """Returns the fingerprint of an error line without folders, numbers and hashes, or "" if too few words are left to
+    distinguish it from others."""
     one_line = wording.squeeze_spaces(output_lines.strip_control_characters(error)).lower()
     plain = _VARIES.sub("#", _PATH.sub("/", one_line))[:160]
     if len(_WORD.findall(plain)) < 3:
@@ -32,7 +33,8 @@ def error_fingerprint(error: str) -> str:
 
 
 def find_frictions(turn: Turn, session: str) -> Iterator[Friction]:
-    """Yields the environment errors (not wrong code) that the commands of one turn ran into."""
+    """Yields the environment errors (tools, permissions, hooks, not wrong code) that the commands of one turn ran
+    into."""
     for call in turn.tool_calls:
         error = _find_error(call)
         quote = verify_quote(Quote(error, turn.id, "tool"), call.output) if error else ""

@@ -1,5 +1,8 @@
-"""The gate that turns drafts into candidates. Poor wording only lowers a draft's rank; a dropped draft keeps the
-candidate it would have been, so that a person can still have it proposed."""
+"""The gate that turns drafts into candidates.
+
+A draft is dropped if no quote supports it, if nobody entitled to make the claim said it, if it is a secret, if it gives
+orders to an agent, or if it is already known. Poor wording, or naming nothing, only lowers its rank. A dropped draft
+keeps the candidate it would have been, so that a person can still have it proposed."""
 
 from __future__ import annotations
 
@@ -48,9 +51,12 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class SessionSource:
-    """What the gate needs to know about the session. `find_words` returns everything this speaker said in the turn with
-    this id, "" for an unknown one; `instruction_text` is that of instruction files and of our own memories, in lower
-    case; `accepted`: the person's next words accepted what was done."""
+    """What the gate needs to know about the session.
+
+    `find_words` returns everything this speaker said in the turn with this id, joined; "" for an unknown turn.
+    `instruction_text` is the text read from instruction files and from our own memories, on one line in lower case.
+    `accepted` says whether the person's next words accepted what was done.
+    """
 
     platform: Platform
     session: str

@@ -1,4 +1,5 @@
-"""Maps a path as an agent wrote it to one in this repository, and learns where a session's names are defined."""
+"""Maps a path as an agent wrote it to a path in this repository, and learns where the names used in a session are
+defined, from its reads, edits and searches."""
 
 from __future__ import annotations
 
@@ -36,9 +37,14 @@ _SEARCH_COMMAND = compile_later(r"\b(?:rg|[ef]?grep|ls-files|fd|find)\b")
 
 
 class Locator:
-    """Maps paths to repo-relative ones, and paths outside the repository to "". `roots` are the absolute folders that
-    are or were the repository's, on the transcript's machine; the first cwd seen also counts as one. A bare file name
-    resolves to the last touched file (`files`) of that name, else to its entry in `names`, where the session saw it."""
+    """Maps paths to repo-relative ones with forward slashes, and paths outside the repository to "".
+
+    `roots` are the absolute folders that are or were the repository's, as written on the transcript's machine; the
+    first cwd seen also counts as a root. `exists` says whether a repo-relative path exists; without it every path
+    inside the repository counts. `files` are the repo-relative files the session touched. A bare file name resolves to
+    the last touched file of that name, else to its entry in `names`, which maps the files and symbols the session saw
+    to paths.
+    """
 
     def __init__(self, roots: Sequence[str], home: str = "", exists: Callable[[str], bool] | None = None) -> None:
         self._roots = tuple(_normalize_slashes(root).rstrip("/") for root in roots if root)
@@ -108,8 +114,11 @@ def _normalize_slashes(path: str) -> str:
 
 
 def learn_symbols(names: dict[str, str], call: ToolCall, locate: Callable[[str], str]) -> None:
-    """Records in `names` where the names and files shown by a tool call are, keeping the newest `MAX_NAMES`. A
-    definition in a test never replaces one in the source."""
+    """Records in `names` where the names and files shown by a tool call are, keeping the newest `MAX_NAMES` of them.
+
+    `locate` returns the repo-relative path, or "" for a path outside. A definition in a test never replaces one in the
+    source.
+    """
     paths: dict[str, str] = {}
     for name, written in _find_shown_names(call):
         path = paths[written] if written in paths else paths.setdefault(written, locate(written))

@@ -1,7 +1,10 @@
-"""Extracts candidates from the turns of one session, without a model. An exchange (what a person typed, and all
-replies) is judged once the person's next words are known or the session has settled. Which passages are proposed is
-decided at the end of a pass over the whole session so far. Candidates below the cut are kept, and proposed if a later
-pass makes room for them."""
+"""Extracts candidates from the turns of one session, without a model.
+
+An exchange (what a person typed, and all replies) is judged once the person's next words are known or the session has
+settled: its passages are ranked, and the best become candidates. Which of them are proposed is decided at the end of a
+pass over the whole session so far, so that repeated claims are merged and a claim taken back in the same pass never
+appears. Candidates below the cut are kept, reported once, and proposed if a later pass makes room for them.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +91,8 @@ class Extraction:
         """Environment errors that this pass found, by fingerprint."""
 
     def feed(self, turn: Turn) -> Turn | None:
-        """Takes the next turn. Returns it redacted, or None if its exchange was judged in an earlier pass."""
+        """Takes the next turn; the results come from `finish`. Returns the turn redacted, or None if its exchange was
+        judged in an earlier pass."""
         if turn.ordinal <= self._state.floor:
             return None
         turn = redact_turn(turn)
@@ -113,7 +117,10 @@ class Extraction:
 
     def finish(self, settled: bool) -> list[RuleResult]:
         """Ends the pass and returns its results. Unless the session has settled, its last exchange waits for the next
-        pass. Raises RankerError."""
+        pass.
+
+        Raises RankerError if the ranker file is missing or was made for another version.
+        """
         if settled:
             self._close_exchange(None)
         scores = [self._personal_score(waiting) for waiting in self._waiting]
@@ -265,7 +272,8 @@ class Extraction:
         self._drop(drop_candidate(candidate, "duplicate", f"already proposed: {old.title}"))
 
     def _withdraw_exchange(self, exchange: Exchange, after: Turn, back: bool) -> None:
-        """Takes back what the agent said or did in this exchange and, if `back`, what the person said."""
+        """Takes back claims that rest on this exchange: what the agent said or did and, if `back` (the person
+        explicitly takes it back), what the person said."""
         turns = {turn.id for turn in (exchange.prompt, *exchange.replies) if turn is not None}
         for claim in [*self._state.claims]:
             if claim.turn in turns and (back or claim.signal in ("reply", "plan", "fixed-command")):
@@ -313,7 +321,8 @@ class Extraction:
 
 
 def _select_best(waiting: list[WaitingCandidate]) -> list[WaitingCandidate]:
-    """Returns the proposed candidates, which count towards the cut, then those with the highest scores."""
+    """Returns the candidates to keep for a session: the proposed ones, which count towards the cut, then those with the
+    highest scores."""
     return sorted(waiting, key=lambda one: (not one.proposed, -one.score))[:MAX_WAITING]
 
 

@@ -1,4 +1,7 @@
-"""Checks that a quote is in its turn, word for word, and cuts it. Every quote of a memory comes through here."""
+"""Checks that a quote is in its turn, word for word, and cuts it to a length and to a part without secrets.
+
+Every quote that becomes the evidence of a memory comes through here.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,9 @@ MIN_QUOTE_CHARS = 8
 
 
 def verify_quote(quote: Quote, turn_text: str) -> str:
-    """Returns the quote as written in `turn_text`, in at most MAX_QUOTE_CHARS, with hidden characters written out and
-    without touching a secret; "" if it is not there or too little is left."""
+    """Returns the quote as it is written in `turn_text`, which is all that its speaker said in the turn: at most
+    MAX_QUOTE_CHARS, cut so that it does not touch a secret, with hidden characters written out. Returns "" if it is
+    not there or too little is left."""
     text = quote.text.strip()
     start = turn_text.find(text) if text else -1
     if start < 0:

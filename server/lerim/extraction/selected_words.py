@@ -16,9 +16,11 @@ _MARKUP = "`*_"
 
 
 def find_selected_quote(turn: RedactedTurn, words: str) -> Evidence | None:
-    """Returns the words as they stand in the turn, in at most 200 characters, and who said them, if they are in it:
-    only letters and digits are compared, because a page shows the text without its markup. If the words go beyond the
-    turn, their longest line that is in it is quoted."""
+    """Returns the words as they stand in the turn, in at most 200 characters, and who said them; None if they are not
+    in it.
+
+    The words come from a page, which shows the text without its markup and with other line breaks, so only letters and
+    digits are compared. If the words go beyond the turn, their longest line that is in it is quoted."""
     lines = sorted((line for line in words.splitlines() if line.strip()), key=len, reverse=True)
     for part in (words, *lines):
         for who, said in _split_by_speaker(turn):
@@ -30,8 +32,9 @@ def find_selected_quote(turn: RedactedTurn, words: str) -> Evidence | None:
 def list_exchange_files(
     turns: Sequence[SummaryTurn], turn: str, words: str, locate: Callable[[str, str], str]
 ) -> tuple[str, ...]:
-    """Returns the files that the words name, those that the exchange of the turn changed, then those that it names, at
-    most `MAX_FILES`. `turns` are the session's."""
+    """Returns up to `MAX_FILES` files: those that the words name, those that the exchange of the turn changed, then
+    those that it names. An exchange is a prompt and everything up to the next one. `turns` are the session's; `locate`
+    maps a path as written, and the folder in which it was written, to one in the repository, or to ""."""
     at = next((position for position, one in enumerate(turns) if one.id == turn), None)
     if at is None:
         return ()

@@ -1,4 +1,5 @@
-"""The state that extraction keeps between syncs."""
+"""The state that extraction keeps between syncs: the open exchange, open failures, proposed claims, and candidates that
+rank below the cut so far."""
 
 from __future__ import annotations
 
@@ -86,7 +87,8 @@ def unpack_state(data: bytes | None) -> ExtractionState:
 
 
 def condense_turn(turn: Turn) -> Turn:
-    """Returns a redacted turn in short form: of a prompt what the person typed, long texts cut to head and tail."""
+    """Returns a redacted turn in short form, so that an open exchange stays small: of a prompt only what the person
+    typed, and long texts cut to head and tail."""
     text = turn.text
     if turn.role == "user":
         text = "" if turn.unattended else extract_own_words(text)
@@ -111,8 +113,9 @@ def _condense_call(call: ToolCall) -> ToolCall:
 
 
 def _clip(text: str, most: int) -> str:
-    """Returns the text, or its head and tail if it is longer than `most`, cut at a line or sentence boundary if one is
-    nearby, because half a sentence may say the opposite of the whole."""
+    """Returns a text of at most `most` characters, or its head and tail with a blank line between them. They end and
+    begin at a line or sentence boundary if there is one nearby, because half a sentence may say the opposite of the
+    whole."""
     text = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
     if len(text) <= most:
         return text

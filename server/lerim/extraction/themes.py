@@ -1,6 +1,10 @@
-"""Finds themes by rules: a folder in which at least three recent sessions changed files, on at least two days, and the
-words that at least half of their requests have in common, and fewer of the others. Of two nested folders the inner one
-counts, unless the outer one has sessions of its own."""
+"""Finds themes by rules: a folder that several recent sessions worked on, and the words their requests have in common.
+
+A folder qualifies if at least three sessions changed files in it, on at least two days. Of two nested folders the inner
+one counts, unless the outer one has sessions of its own. The words of a theme occur in the requests of at least half of
+its sessions, and in a smaller share of the other sessions. A folder without such a word is not a theme: anyone can see
+where files were changed.
+"""
 
 from __future__ import annotations
 

@@ -93,8 +93,11 @@ def show_turn(turn: Turn) -> ShownTurn | None:
 
 
 def without_repeats(shown_turn: ShownTurn, turn_by_digest: dict[str, int]) -> ShownTurn:
-    """Returns the turn with text that repeats an earlier turn verbatim replaced by a note with the number of that turn.
-    `turn_by_digest` maps the digests of texts shown so far to turn numbers, and is updated."""
+    """Returns the turn with text that repeats an earlier turn verbatim (tool output, or text the agent wrote to a file)
+    replaced by a note with the number of that turn.
+
+    `turn_by_digest` maps the digests of texts shown so far to turn numbers; this turn's are added to it.
+    """
     return msgspec.structs.replace(
         shown_turn,
         pieces=tuple(_replace_repeated(piece, shown_turn.number, turn_by_digest) for piece in shown_turn.pieces),
@@ -189,7 +192,10 @@ def find_instruction_files(call: ToolCall) -> tuple[str, ...]:
 
 
 def shorten_middle(text: str, head: int, tail: int) -> str:
-    """Returns head and tail of a redacted text with a note of what was left out, as encoded data always is."""
+    """Returns the head and tail of a text with a note of what was left out; runs of encoded data are always left out.
+
+    The text must already be redacted, because half a secret is no longer recognized. No word is cut in two.
+    """
     if len(text) <= head + tail + 80 and not _ENCODED_DATA.search(text):
         return text
     text = _ENCODED_DATA.sub(lambda match: f"[… {len(match.group()):,} characters of data left out …]", text)

@@ -45,7 +45,8 @@ def lighten_exchange(exchange: Exchange) -> Exchange:
 
 
 def make_words_lookup(scene: Scene) -> Callable[[str, str], str]:
-    """Returns a function from a turn id and a speaker to all that was said, "" if it is not kept."""
+    """Returns a function that maps a turn id and a speaker to everything that speaker said in the turn, "" if it is not
+    kept."""
     turns = {
         turn.id: turn
         for exchange in (scene.before, scene.now)

@@ -1,4 +1,5 @@
-"""`activity.log`: one line for each sync and maintenance run on this machine."""
+"""`activity.log`: one line for each sync and maintenance run on this machine, so that a person can see what ran and
+what it cost."""
 
 from __future__ import annotations
 
@@ -21,7 +22,10 @@ def log_activity(
     home: Home, when: datetime, operation: str, project: Path, stats: str, seconds: float, cost: float = 0.0
 ) -> list[Problem]:
     """Append the line `time | operation | project | stats | $cost | seconds` to the activity log, without secrets.
-    Return a problem if that fails."""
+    Return a problem if that fails.
+
+    The log is created, readable by its owner only, if it is absent.
+    """
     line = f"{when:%Y-%m-%dT%H:%M:%SZ} | {operation} | {project.name} | {stats} | ${cost:.4f} | {seconds:.1f}s"
     try:
         _append_line(home, redact_secrets(redact_secrets(line).text.replace("\n", " ")).text)

@@ -1,4 +1,7 @@
-"""The state of each agent: where its session stores are, what was found there, what cannot be read and why."""
+"""The state of each agent: where its session stores are, what was found there, what cannot be read and why.
+
+`lerim connect list` and the editor's Agents view show these rows.
+"""
 
 from __future__ import annotations
 
@@ -103,8 +106,11 @@ class AgentView(msgspec.Struct, frozen=True):
 
 
 def examine_agents(home: Home, environ: Mapping[str, str], project: Project | None = None) -> list[AgentView]:
-    """Return the state of every agent. Blocks while it lists databases that changed since the last sync. Raises
-    SettingsError, CatalogError."""
+    """Return the state of every agent, from file stats of the stores and the catalog, if it exists. Changes nothing.
+
+    Blocks while it lists databases that changed since the last sync: call it off the event loop. Raises SettingsError,
+    CatalogError.
+    """
     choices = load_platform_choices(home)
     known = list_projects(home)[0]
     folders = FolderOwners([*known, *([project] if project else [])]).folders
@@ -190,7 +196,8 @@ class _AgentExaminer:
         return main
 
     def _project_sessions(self, main: list[Transcript], stamps: Mapping[str, Stamp | None]) -> list[str]:
-        """Return those with turns of the project, and unread ones whose path suggests it."""
+        """Return the places of the project's sessions: those with turns of the project, and unread ones whose path
+        suggests it."""
         unread = [one for one in main if one.place not in self.health.project_places and not self._is_read(one.place)]
         likely = split_likely_transcripts(unread, (), self.own)[0] if self.own else []
         return [*(place for place in stamps if place in self.health.project_places), *(one.place for one in likely)]

@@ -1,7 +1,10 @@
-"""Asks a model on behalf of a job: chooses it, checks that it may be asked, pays for it and applies the stop rules: the
-session ends at once if every other question would fail as well (the key, the budget, the model, the record of
-spending), and after two questions in a row without an answer. A queued job without an answer for a reason unrelated to
-its session waits for a later sync."""
+"""Asks a model on behalf of a job: chooses it, checks that it may be asked, pays for it and applies the stop rules.
+
+The stop rules: the session ends at once if the key is refused, the budget is used up, the model no longer exists or
+spending cannot be recorded, because every other question would fail as well. It also ends after two questions in a row
+without an answer. Any other error concerns only its own question, and the next one is asked. If a queued job gets no
+answer for a reason unrelated to its session, it waits for a later sync and keeps its number of tries.
+"""
 
 from __future__ import annotations
 
@@ -156,8 +159,11 @@ class ModelSession:
         self.note("stopped", why)
 
     def ask(self, question: Callable[[], Answer], where: str = "") -> Answer | LerimError | StoppedError:
-        """Ask one question under the stop rules. An error that is returned is already recorded: as a problem that names
-        `where` (default: the model), or as the end of the session."""
+        """Ask one question under the stop rules. Return its answer, or the error that it ended with.
+
+        The error is already recorded: as a problem that names `where` (default: the model), or as the end of the
+        session.
+        """
         try:
             answer = question()
         except StoppedError as error:
@@ -228,8 +234,11 @@ def ask_about_jobs(
     *,
     refusals_count: bool = True,
 ) -> None:
-    """Ask about each of the claimed jobs until the session ends. A job that the service refuses has failed, unless the
-    session ended early, or is put back if not `refusals_count`. Raises CatalogError."""
+    """Ask about each of the claimed jobs until the session ends. `ask` finishes a job that is answered.
+
+    `refusals_count`: a job that the service refuses has failed, unless the session ended early; if False, it is put
+    back. Raises CatalogError.
+    """
     refused: list[tuple[QueueJob, str]] = []
     for job, emit_message in jobs:
         name = f"{job.transcript.platform}:{job.transcript.session_id}"

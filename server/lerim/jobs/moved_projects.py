@@ -1,6 +1,9 @@
-"""Connects a moved repository to the data Lerim kept about it at its old path, which the user gives as an alias. If no
-repository exists there any more, the moved one takes over its key, to which the private folder and the catalog rows
-belong."""
+"""Connects a moved repository to the data Lerim kept about it at its old path.
+
+The user gives the old path as an alias. If no repository exists there any more, the moved repository takes over the key
+of the old project. The private folder and the catalog rows belong to the key and therefore stay where they are; only
+the registry file that says which repository the key belongs to is replaced.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,11 @@ from lerim.review import ReviewPaths, open_ledger
 
 
 def with_alias(project: Project, old: str, home: Home) -> Project:
-    """Return the project with the alias `old`, and with the key of the project registered there if its repository is
-    gone. Raises ProjectError if `old` cannot be an alias or if both projects have reviewed candidates."""
+    """Return the project with the alias `old`, and with the key of the project registered there if its repository no
+    longer exists.
+
+    Writes nothing. Raises ProjectError if `old` cannot be an alias or if both projects have reviewed candidates.
+    """
     with_own_key = projects.add_alias(project, old)
     former = projects.find_gone_project(old, home)
     if former is None or former.key == project.key:
@@ -34,8 +40,11 @@ def with_alias(project: Project, old: str, home: Home) -> Project:
 
 
 def register_aliases(project: Project, home: Home) -> Project:
-    """Register the project with its aliases. If it took over the key of a moved project, its own former entry, and the
-    candidates under that, are removed. Raises ProjectError, BusyError, MemoryError_."""
+    """Register the project with its aliases. If it took over the key of a moved project, remove its own former entry
+    and the candidates that wait under that.
+
+    Return the registered project. Raises ProjectError, BusyError, MemoryError_.
+    """
     own = projects.without_aliases(project)
     if own.key == project.key:
         return projects.add_project(project, home)

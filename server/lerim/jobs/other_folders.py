@@ -41,7 +41,9 @@ class OtherFolder:
 
 def find_other_folders(project: Project, home: Home) -> list[OtherFolder]:
     """Returns the folders whose sessions could be those of this project before it was moved, renamed or cloned anew.
-    Raises CatalogError, ProjectError."""
+
+    A folder of a repository that exists keeps its sessions. Raises CatalogError, ProjectError.
+    """
     projects = list_projects(home)[0]
     owners = FolderOwners([one for one in projects if one.key == project.key or one.root.is_dir()], home=home)
     names = {name.casefold() for name in (project.name, project.root.name) if name}
@@ -59,7 +61,10 @@ def find_other_folders(project: Project, home: Home) -> list[OtherFolder]:
 
 def remember_first_commit(project: Project, home: Home, environ: Mapping[str, str]) -> None:
     """Notes the first commit of a registered project, once: where the repository is gone one day, another clone is
-    known by it. Git walks the whole history for it, so that none in time counts, too. Raises ProjectError."""
+    known by it. Git walks the whole history for it, so a repository in which it finds none in time is not asked again.
+
+    Raises ProjectError.
+    """
     entry = registry.read_entry(home, project.key)
     if entry is None or entry.first_commit or not read_head_commit(project.root, project.common_dir):
         return

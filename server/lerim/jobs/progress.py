@@ -1,5 +1,8 @@
-"""The progress of a sync, for other processes to see: a small file beside a lock that the working process holds, and
-that the kernel frees when it dies."""
+"""The progress of a sync, for other processes to see: a daemon shows what an editor does, and the other way round.
+
+It is a small file beside a lock that the working process holds. When that process dies, the kernel frees the lock, and
+the file no longer counts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Handles what a sync extracts, and records each outcome for the report."""
+"""Handles what a sync extracts: proposes candidates, withdraws those that a later turn refutes, and records each
+outcome for the report."""
 
 from __future__ import annotations
 
@@ -17,8 +18,11 @@ from lerim.sessions import Transcript
 
 @dataclass(slots=True)
 class ProposalSink:
-    """Collects what one part of a sync proposes, drops, withdraws and accepts: without a review, a candidate with at
-    least the confidence `accept_above`. Close it at the end."""
+    """Collects what one part of a sync proposes, drops, withdraws and accepts. Close it at the end.
+
+    A candidate with at least the confidence `accept_above` is accepted without a review, its quotes kept as `quotes`
+    says.
+    """
 
     place: ReviewPaths
     emit: EmitSyncEvent
@@ -47,8 +51,10 @@ class ProposalSink:
         return self._memories
 
     def handle_results(self, results: Iterable[Candidate | DroppedSignal | Withdrawal]) -> None:
-        """Propose candidates, list what was dropped as left out, and withdraw what a later turn refutes. Raises
-        MemoryError_: the job of the session is then tried again."""
+        """Propose candidates, list what was dropped as left out, and withdraw what a later turn refutes.
+
+        Raises MemoryError_ if a candidate cannot be written: the job of its session is then tried again.
+        """
         dropped_before = len(self.dropped)
         for result in results:
             self.run.extracted.append(result)

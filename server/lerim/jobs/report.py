@@ -16,7 +16,8 @@ SyncState = Literal["done", "partial", "cancelled", "busy", "failed"]
 
 
 class SyncProgress(msgspec.Struct, frozen=True, tag_field="event", tag="progress"):
-    """The progress of a stage of a sync; `settling` comes with the last one, as in the report."""
+    """The progress of a sync: `sessions_done` of `sessions_total` transcripts of this stage, `candidates` so far.
+    `settling` comes with the last stage, as in the report."""
 
     stage: Stage
     sessions_done: int
@@ -109,7 +110,8 @@ EmitSyncEvent = Callable[[SyncEvent], None]
 
 
 def with_no_model_asked(report: SyncReport, problems: Sequence[Problem], waits: WaitingWork) -> SyncReport:
-    """Return the report after a part that could ask no model; `problems` say why, if that is an error."""
+    """Return the report after a part that could ask no model. `problems` say why, if that is an error; `waits` is the
+    work that waits for a model."""
     return msgspec.structs.replace(
         report,
         problems=list(dict.fromkeys([*report.problems, *problems])),
@@ -119,7 +121,8 @@ def with_no_model_asked(report: SyncReport, problems: Sequence[Problem], waits: 
 
 
 def combine_reports(first: SyncReport, second: SyncReport) -> SyncReport:
-    """Combine two passes of the same sync, without the candidates of the first that the second withdrew."""
+    """Combine the reports of two passes of the same sync. Sessions that only the second one recognized as the project's
+    count as new. Candidates of the first that the second withdrew are left out."""
     dropped = dict(first.dropped)
     for reason, count in second.dropped.items():
         dropped[reason] = dropped.get(reason, 0) + count

@@ -39,7 +39,8 @@ class TrialProposal(msgspec.Struct, frozen=True):
 
 
 class SessionTrial(msgspec.Struct, frozen=True):
-    """What the rules and a model find in one session; `other_waiting` more sessions wait for the model."""
+    """What the rules and a model find in one session. `other_waiting` sessions of the project wait for the
+    model besides this one."""
 
     session: str
     model: str

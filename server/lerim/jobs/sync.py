@@ -1,6 +1,10 @@
-"""One sync: find, index, extract, propose. `sync_by_rules` works on one project under its lock; `index_other_sessions`
-then indexes every other transcript of the machine. If one of those entered this project, its extraction is queued and
-done; then come the steps with a model, and the sessions outside any repository."""
+"""One sync: find, index, extract, propose. The job process and the terminal share it.
+
+`sync_by_rules` works on one project under its lock. `index_other_sessions` then indexes every other transcript of the
+machine in short transactions; if one of those sessions turns out to have entered this project, its extraction is
+queued. `sync_project` does both, then runs the steps with a model, and finally does the same for the sessions outside
+any repository.
+"""
 
 from __future__ import annotations
 
@@ -54,8 +58,13 @@ def sync_project(
     clock: Clock = now,
     bridge: EditorBridge | None = None,
 ) -> SyncReport:
-    """Run a whole sync. `bridge` leads to the editor's own models. Raises BusyError while another process syncs this
-    project, CatalogError, SettingsError."""
+    """Run a whole sync: the project's own sessions, then the machine's other ones, then sessions of the project found
+    among those. A model, if configured, reads what the rules have read. Finally, sync the sessions outside any
+    repository, whose memories are the person's own. `bridge` leads to the editor's own models.
+
+    Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used, SettingsError
+    if the settings that say which agents to read cannot be read.
+    """
 
     def emit_and_share(event: SyncEvent) -> None:
         share(event)
@@ -123,9 +132,12 @@ def _sync_personal_sessions(report: SyncReport, context: SyncContext) -> SyncRep
 
 
 def index_other_sessions(context: SyncContext, candidate_count: int) -> list[Problem]:
-    """Index every transcript of the machine that is new or changed, without a lock, then count for the statistics all
-    sessions that changed. Return the problems of damaged transcripts that belong to no project. Raises CatalogError,
-    SettingsError."""
+    """Index every transcript of the machine that is new or changed, without a lock, until done or cancelled; then count
+    for the statistics all sessions that changed. `candidate_count` is how many were proposed so far, for progress.
+
+    A transcript that cannot be read is recorded in the catalog; the sync of its own project reports it. Return the
+    problems of damaged transcripts that belong to no project. Raises CatalogError, SettingsError.
+    """
     owners = context.folder_owners()
     with Catalog.open(context.home) as catalog:
         stores, stale = context.find_stale_transcripts(catalog, owners)

@@ -139,7 +139,8 @@ class SyncContext:
         return self.options.explicit
 
     def explicit_start(self) -> float | None:
-        """The `started` of `Catalog.claim_job`: the current time if the person started this sync."""
+        """Return the current time in epoch seconds if the person started this sync, for `started` of
+        `Catalog.claim_job`."""
         return (self.real_clock or self.clock)().timestamp() if self.explicit else None
 
     def raise_if_cancelled(self) -> None:
@@ -177,8 +178,11 @@ class SyncContext:
 
     @contextmanager
     def open_part(self, activity: str) -> Iterator[SyncPart]:
-        """Hold the project's lock within the block; `activity` tells others what for. Raises BusyError,
-        CatalogError."""
+        """Open a part of this sync, and hold the project's lock within the block. `activity` tells other processes what
+        the lock is held for.
+
+        Raises BusyError while another process works on the project, CatalogError.
+        """
         place, options = self.place, self.options
         quotes = options.quotes or place.store().quotes.read_choice() or "shared"
         sink = ProposalSink(place, self.emit, options.accept_above, quotes, RunFolder(place, self.clock()), self.clock)
@@ -189,7 +193,8 @@ class SyncContext:
     def find_stale_transcripts(
         self, catalog: Catalog, owners: FolderOwners
     ) -> tuple[DiscoveredStores, list[Transcript]]:
-        """Return the agents' stores, and their new or changed transcripts, newest first."""
+        """Return the agents' stores, and their transcripts that are new or changed since they were indexed, newest
+        first. Transcripts that no longer exist are marked in the catalog."""
         folders = [*owners.folders, *catalog.list_folders()]
         stores = discover_stores(find_platform_roots(self.environ, self.home), folders)
         stores.problems.extend(relative_variables(self.environ))
@@ -212,8 +217,11 @@ class SyncPart:
     def claim_jobs(
         self, kind: str, started: float | None, since: datetime | None, message: str = ""
     ) -> Iterator[tuple[QueueJob, EmitMessage]]:
-        """Claim the project's waiting jobs of a kind, the newest session first. Each comes with a function that emits a
-        progress message about it; `message` is its first. Raises CatalogError."""
+        """Claim the project's waiting jobs of a kind, the newest session first, and emit progress for each.
+
+        Each job comes with a function that emits a progress message about it; `message` is its first. `started` and
+        `since` are those of `Catalog.claim_job`. Raises CatalogError.
+        """
         key, until, number = self.context.project.key, self.context.options.until, 0
         waiting = self.catalog.count_due_jobs(key, kind)
         while job := self.catalog.claim_job(key, kind=kind, started=started, since=since, until=until):
@@ -238,8 +246,11 @@ class SyncPart:
         waits: WaitingWork | None = None,
         left_out: int = 0,
     ) -> SyncReport:
-        """End this part: write its run folder, log it, and return its report; what cannot be written is a problem in
-        it."""
+        """End this part: write its run folder, log it in the activity log, and return its report.
+
+        `summary` is what the run folder's log says about the part. If something cannot be written, that is a problem in
+        the report.
+        """
         sink, run = self.sink, self.sink.run
         run.spent = merge_role_usage(one for session in model_sessions for one in session.spent)
         run.steps = [step for session in model_sessions for step in session.steps]

@@ -63,8 +63,11 @@ def snapshot_stores(transcripts: Iterable[Transcript], databases: Iterable[Datab
 
 
 def is_sync_due(current: StoreSnapshot, previous: StoreSnapshot | None, is_catalog_behind: Callable[[], bool]) -> bool:
-    """Whether a session that was held back has settled, or something changed since the last complete sync (`previous`)
-    and the catalog is behind, which is only checked then."""
+    """Whether a sync would find something.
+
+    Either a session whose last exchange was held back has settled, or something changed since the last complete sync
+    (`previous`) and the catalog is behind, which is only checked then.
+    """
     if previous is not None and previous.unsettled - current.unsettled:
         return True
     if previous is not None and previous.digest == current.digest:
@@ -75,8 +78,10 @@ def is_sync_due(current: StoreSnapshot, previous: StoreSnapshot | None, is_catal
 def check_stores(
     home: Home, environ: Mapping[str, str], projects: Sequence[str], previous: StoreSnapshot | None
 ) -> tuple[StoreSnapshot, bool]:
-    """Returns the state of the agents' stores and whether a sync of these projects (their keys) would find something
-    since `previous`. Raises CatalogError and SettingsError."""
+    """Returns the state of the agents' stores and whether a sync of these projects (their keys) would find something.
+
+    `previous` is the state at the last complete sync. Raises CatalogError and SettingsError.
+    """
 
     owners = FolderOwners(list_projects(home)[0], home=home)
     with Catalog.open(home) as catalog:  # the same folders as a sync: some sessions' stamps depend on them
@@ -121,8 +126,11 @@ def find_next_settling(home: Home, projects: Sequence[str]) -> float | None:
 def _is_catalog_behind(
     home: Home, projects: Sequence[str], stores: DiscoveredStores, owners: FolderOwners, folders: Sequence[str]
 ) -> bool:
-    """Whether a transcript changed since the catalog read it, or an interrupted sync left work to do. A changed
-    database is listed here and its stamp stored if it has nothing new: starting a job costs more."""
+    """Whether a transcript changed since the catalog read it, or an interrupted sync left work to do.
+
+    Some agents write to their database all the time. A changed database is listed here and its stamp stored if it has
+    nothing new, since starting a job costs more. Only sessions of these projects count in a database.
+    """
 
     with Catalog.open(home) as catalog:
         open_databases(stores, catalog.load_store_stamps(), folders, catalog.load_damaged_stores())
@@ -148,7 +156,8 @@ def _is_catalog_behind(
 
 
 def has_due_jobs(home: Home, project: str) -> bool:
-    """Returns whether sessions of a project (its key) wait to be read. Raises CatalogError."""
+    """Returns whether sessions of a project (its key) wait to be read, or an interrupted sync left some. Raises
+    CatalogError."""
     with Catalog.open(home) as catalog:
         return _has_due_jobs(catalog, project)
 

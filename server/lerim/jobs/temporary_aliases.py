@@ -29,8 +29,10 @@ class _LentAliases(msgspec.Struct, frozen=True):
 
 @contextmanager
 def temporary_aliases(project: Project, home: Home) -> Iterator[None]:
-    """Within the block the project may have unregistered aliases. Raises CatalogError; ProjectError or MemoryError_ if
-    `lent.json` cannot be written."""
+    """Within the block the project may have unregistered aliases; at its end, the folders they added are returned.
+
+    Raises CatalogError; ProjectError or MemoryError_ if `lent.json` cannot be written.
+    """
     path = home.project(project.key) / "lent.json"
     with suppress(BusyError):  # the running sync returns its folders itself
         _return_folders(project, home, path)

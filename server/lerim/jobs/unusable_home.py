@@ -1,4 +1,5 @@
-"""Recognizes errors caused by a Lerim home that cannot be read or written, for the same message everywhere."""
+"""Recognizes errors caused by a Lerim home that cannot be read or written. Commands, requests and jobs all report them
+with the same message."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ _TODO = "Make the folder readable and writable, or set LERIM_HOME to another fol
 
 
 def explain_unusable_home(error: BaseException) -> LerimError | None:
-    """Return the error to report if `error` comes from an unusable home; None otherwise."""
+    """Return the error to report if `error`, or one that caused it, comes from an unreadable or unwritable home; None
+    otherwise."""
     try:
         home = Home.from_environ(os.environ).root
     except LerimError as home_error:
@@ -31,7 +33,8 @@ def explain_unusable_home(error: BaseException) -> LerimError | None:
 
 
 def _find_unusable_path(error: BaseException, home: Path) -> str | None:
-    """SQLite errors name no file: for those the home itself is returned."""
+    """Return the path in or above the home that the error concerns, None if it has another cause. SQLite errors name
+    no file: for those the home itself is returned."""
     if isinstance(error, sqlite3.Error):
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         return str(home) if code in _ACCESS_SQLITE_CODES else None

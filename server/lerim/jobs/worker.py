@@ -248,7 +248,8 @@ class LineWriter:
 def listen_to_parent(
     source: BinaryIO, cancel: threading.Event, bridge: EditorBridge, on_parent_exit: Callable[[], None]
 ) -> None:
-    """Handle the parent's lines until the end of input, which means that it exited. Invalid lines are ignored."""
+    """Handle the parent's lines until the end of input, which means that it exited; then call `on_parent_exit`. Invalid
+    lines are ignored."""
     decoder = msgspec.json.Decoder(ParentLine)
     for line in iter(source.readline, b""):
         try:

@@ -1,6 +1,8 @@
-"""The YAML header of a memory file: its position in the text, and its values. It may come from a stranger's repository:
-size, nesting and aliases are limited, only YAML's safe types are created, and anything unreadable raises a
-`MemoryError_` that names the file."""
+"""The YAML header of a memory file: its position in the text, and its values.
+
+Headers may be edited by hand or come from a stranger's repository: size, nesting and aliases are limited, only YAML's
+safe types are created, and anything unreadable raises a `MemoryError_` that names the file.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +110,8 @@ def _load_yaml(head: str, where: str) -> dict[str, Yaml]:
 
 
 def compose_header(head: str, where: str) -> Any:
-    """Returns a header's YAML nodes. Raises MemoryError_ as `load_header`, YAMLError, ValueError, RecursionError."""
+    """Returns a header's YAML nodes, with their places; None if it is empty. Raises MemoryError_ as `load_header` for
+    what would take long, and YAMLError, ValueError and RecursionError."""
     import yaml
 
     _refuse_yaml_bombs(yaml.parse(head, Loader=_safe_loader()), where)
@@ -150,8 +153,10 @@ def _is_endless(value: str) -> bool:
 
 
 def load_plain_header(head: str) -> dict[str, Yaml] | None:
-    """Reads the form our own writer produces, about fifty times faster than YAML, with the same result (a property test
-    checks that); returns None for anything else."""
+    """Reads the form our own writer produces, about fifty times faster than YAML; returns None for anything else.
+
+    A property test checks that the result equals PyYAML's.
+    """
     if UNSAFE_CHARACTERS.search(head):
         return None
     found: dict[str, Yaml] = {}
@@ -181,7 +186,8 @@ _UNSUPPORTED: dict[str, Yaml] = {}  # marks a value that our writer would not pr
 
 
 def _split_entry(line: str) -> tuple[str, str]:
-    """Returns a line's key, "" if it is no entry, and its value's text, "" if that is on the next lines."""
+    """Returns a line's key and its value's text, "" if the value is on the next lines; the key is "" if it is no
+    entry."""
     key, sign, text = line.partition(": ")
     if sign:
         if not text or text[0].isspace():

@@ -1,5 +1,7 @@
-"""Writes header lines: the only place where text becomes YAML, and the only way to change a header. All but the lines
-of the changed keys is preserved byte for byte."""
+"""Writes header lines: the only place where text becomes YAML, and the only way to change a header.
+
+A change replaces only the lines of its own keys: order, comments, quoting and unknown keys are preserved byte for byte.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ def yaml_scalar(value: str, *, in_list: bool = False) -> str:
 
 
 def quote_scalar(value: str, quote: str = "", *, in_list: bool = False) -> str:
-    """Returns a string between the marks `quote`, or in marks of its own if YAML would read it otherwise."""
+    """Returns a string as written between the quotation marks `quote`, or without any, then in marks of its own if
+    YAML would read it otherwise."""
     if quote == "'":
         return value.replace("'", "''")
     written = yaml_scalar(value, in_list=in_list)
@@ -80,8 +83,10 @@ def read_back_value(value: HeaderValue) -> Yaml:
 
 
 def change_header(head: str, changes: Mapping[str, HeaderValue], order: Sequence[str], newline: str, where: str) -> str:
-    """Returns `head` with the lines of the keys in `changes` replaced, added (in `order`) or removed. Raises
-    MemoryError_ if that cannot be done line by line."""
+    """Returns `head` with the lines of the keys in `changes` replaced, added (in `order`) or removed.
+
+    Raises MemoryError_ if the header cannot be changed line by line, for example because two keys share a line.
+    """
     before = load_header(head, where)
     wanted = {
         key: value
@@ -145,7 +150,8 @@ def _is_same(one: Yaml, other: Yaml) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _KeySpan:
-    """The offsets of a top-level key's first line, of its value's end and of its last line's."""
+    """The offsets of a top-level key: the start of its first line, the end of its value and the end of its last line
+    (`\\n` excluded)."""
 
     start: int
     stop: int

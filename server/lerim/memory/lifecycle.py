@@ -51,7 +51,8 @@ class ThemeActivity:
 
 @dataclass(frozen=True, slots=True)
 class ServedOutcomes:
-    """In how many sessions you repeated the memory, an agent followed it, and an agent did the opposite."""
+    """In how many sessions since agents were given a memory you repeated it, an agent followed it, and an agent did the
+    opposite."""
 
     repeated: int = 0
     followed: int = 0
@@ -101,8 +102,9 @@ def find_archive_reason(
 def learnings_over_limit(
     learnings: Iterable[tuple[MemoryRecord, datetime, ServedOutcomes]], now: datetime, rules: MaintenanceRules
 ) -> list[MemoryRecord]:
-    """Returns the learnings to archive so that `most_learnings` remain, longest unused first, then by confidence. Each
-    is passed with the time of its last use and its outcomes."""
+    """Returns the learnings to archive so that `most_learnings` remain, in the order they go: longest unused first,
+    then the lowest effective confidence. Each is passed with the time of its last use and its outcomes; other
+    primitives are ignored."""
     found = [
         (used, effective_confidence(confidence_after_outcomes(record.confidence, outcomes), used, now, rules), record)
         for record, used, outcomes in learnings
@@ -113,7 +115,8 @@ def learnings_over_limit(
 
 
 def confidence_after_feedback(confidence: float, feedback: Feedback) -> float:
-    """Useful moves the confidence a third of the way to 1, wrong leaves 1/5, outdated half."""
+    """Returns the confidence after feedback: useful moves it a third of the way to 1, wrong leaves 1/5, outdated
+    half."""
     moved = {"useful": confidence + (1 - confidence) / 3, "wrong": confidence / 5, "outdated": confidence / 2}
     return round(moved[feedback], 4)
 

@@ -1,5 +1,10 @@
-"""Finds the memories that others end, and repairs links that disagree after a merge of two branches, a move or an edit
-by hand. `supersedes` and `resolves` are authoritative, wherever the ended file is."""
+"""Finds the memories that others end, and repairs links between memories that disagree. `supersedes` and `resolves` are
+authoritative, wherever the ended file is.
+
+After a merge of two branches, a move or an edit by hand, one side of a link may be missing. A repair changes only links
+in headers, mostly the back links of ended memories (`superseded_by`, `resolved_by`), and moves ended memories to
+`archived/`.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +29,9 @@ _KEYS: dict[EndKind, tuple[LinkKey, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class LinkRepair:
-    """The `changes` to one memory's header (None removes the key), and whether its file should be archived."""
+    """The repair of one memory: `changes` to its header (None removes the key), and whether its file should be
+    archived.
+    """
 
     stored: StoredMemory
     changes: Mapping[str, HeaderValue]
@@ -60,9 +67,12 @@ def find_memories_to_repair(linked: Sequence[MemoryLinks]) -> set[str]:
 
 
 def plan_link_repairs(stored: Sequence[StoredMemory]) -> list[LinkRepair]:
-    """Returns the repairs that make the links of these memories agree. If memories end each other, none of them is
-    ended by it: a person has to remove one of the links (`link-circle`). A back link to a memory that is not among
-    these stays: that memory may be on another branch. An id that two files share is left alone."""
+    """Returns the repairs that make the links of these memories agree.
+
+    If memories end each other, directly or in a circle, none of them is ended by it: a person has to remove one of the
+    links (the check reports `link-circle`). A back link to a memory that is not among these stays: that memory may be
+    on another branch, or unreadable at present. An id that two files share is left alone until they are merged.
+    """
     by_id = {one.record.id: one for one in stored}
     wrong = _find_repairs(_unique_by_id([_links_of(one) for one in stored]))
     return [LinkRepair(by_id[name], changes, archive) for name, (changes, archive) in wrong.items()]

@@ -1,5 +1,9 @@
-"""Quotes in the project's private folder, joined to the record when it is read: if the person chose `local`, and
-evidence that a later session added to a memory without changing it."""
+"""Quotes that stay on this machine, in the project's private folder.
+
+If the person chose `local`, a memory's file names the turn and the speaker, and the quote itself is stored here.
+Evidence that a later session added to a memory without changing it is stored here, too. Both are joined to the record
+when it is read.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +64,8 @@ class Quotes:
         return self.folder / f"{memory_id}.json"
 
     def copy_quotes(self, old_id: str, new_id: str) -> None:
-        """Gives a memory whose id was changed the private quotes of its old id, which stay there in case of an undo."""
+        """Gives a memory whose id was changed the private quotes of its old id, unless it has some. The old ones
+        stay, in case the change is undone. Raises MemoryError_."""
         old, new = self.path_for(old_id), self.path_for(new_id)
         if not files.is_absent(old) and files.is_absent(new):
             files.replace_file(new, files.read_text(old, _MAX_FILE), 0o600)
@@ -112,8 +117,11 @@ class Quotes:
         return _encode(_QuotesFile([*entries, *older], kept.gained))
 
     def text_with_evidence(self, record: MemoryRecord, evidence: Sequence[Evidence]) -> str | None:
-        """Returns the private file's text after a memory gains this evidence; None if it gains nothing: it has room for
-        three entries, and for the quotes of entries that have none on this machine."""
+        """Returns the private file's text after a memory, as `join_quotes` returned it, gains this evidence; None if it
+        gains nothing.
+
+        A memory has room for three entries, and for the quotes of entries that have none on this machine.
+        """
         quoteless = [item for item in record.evidence if not item.quote]
         room = MAX_EVIDENCE - len(record.evidence)
         new: list[Evidence] = []
@@ -144,8 +152,11 @@ class Quotes:
 
 
 def merge_evidence(first: Sequence[Evidence], second: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """Returns both lists, the first one first, without repeated quotes and without quoteless entries that the first
-    has; at most three entries, or as many as the first has."""
+    """Returns both lists, the first one first, without repeated quotes (same words, speaker and turn). At most three
+    entries, or as many as the first has.
+
+    An entry of the second without a quote is dropped if the first has an entry of the same turn and speaker.
+    """
     found: list[Evidence] = []
     for item in first:
         if not item.quote or item not in found:

@@ -9,7 +9,10 @@ _FENCE = re.compile(r" {0,3}(?:```|~~~)")
 
 
 def split_conflict(text: str) -> tuple[str, str] | None:
-    """Returns the whole text as each branch had it; None without a set of conflict markers outside code blocks."""
+    """Returns the whole text as each branch had it; None if there is no complete set of conflict markers.
+
+    Markers in a code block of a memory are part of its text.
+    """
     if _OURS not in text:
         return None
     ours: list[str] = []

@@ -44,7 +44,10 @@ class Evidence:
 @dataclass(frozen=True, slots=True)
 class MemoryRecord:
     """One memory file. `id` is `YYYYMMDD-<slug>`, the file's stem; `source` is `<platform>:<session>#<turn>` or
-    `manual`; `references` are `path` or `path#symbol`, relative to the repository."""
+    `manual`.
+
+    `references` are `path` or `path#symbol`, relative to the repository, with forward slashes. `confidence` is in 0..1.
+    """
 
     id: str
     primitive: Primitive
@@ -94,8 +97,12 @@ def parse_record(text: str, path: Path, primitive: Primitive | None = None) -> M
 
 
 def examine_record(text: str, path: Path, primitive: Primitive | None = None) -> tuple[MemoryRecord, list[Problem]]:
-    """Reads a memory file's text; `path` gives primitive and id. An invalid value is replaced by its default and
-    reported as a Problem. Raises MemoryError_ only for a missing or unreadable header, and ConflictError."""
+    """Reads a memory file's text and reports which values had to be guessed.
+
+    `path` gives the primitive (by folder) and the id (by stem). An invalid value is replaced by its default and
+    reported as a Problem. Raises MemoryError_ only for a missing or unreadable header, and ConflictError for git's
+    conflict markers.
+    """
     if split_conflict(text) is not None:
         todo = f"Merge them with `lerim memory merge {path.stem}`, or resolve the conflict by hand."
         raise ConflictError(
@@ -329,8 +336,10 @@ def evidence_values(evidence: Iterable[Evidence]) -> tuple[dict[str, str], ...]:
 
 
 def render_record(record: MemoryRecord, extra: Mapping[str, HeaderValue] | None = None) -> str:
-    """Returns a whole memory file. `extra` keys follow those of the schema. Redacts the text again, whatever happened
-    to it since it was first redacted, so that no secret is ever written."""
+    """Returns a whole memory file: header, empty line, body, newline. `extra` keys follow those of the schema.
+
+    Redacts the text again, whatever happened to it since it was first redacted, so that no secret is ever written.
+    """
     header = header_values(record) | dict(extra or {})
     lines = [line for key, value in header.items() for line in key_lines(key, _redact_value(key, value, ""))]
     body = _redact_new(record.body, "").encode("utf-8", "replace").decode()
@@ -338,9 +347,13 @@ def render_record(record: MemoryRecord, extra: Mapping[str, HeaderValue] | None 
 
 
 def update_record_text(text: str, changes: Mapping[str, HeaderValue], body: str | None = None, where: str = "") -> str:
-    """Returns the text with only the lines of the given keys (None removes one), and the body if given, changed. A
-    secret is written only if the file already contains it, because then a person put it there. Raises MemoryError_ if
-    the header cannot be changed line by line."""
+    """Returns the text with only the lines of the given keys, and the body if given, changed; all else is preserved
+    byte for byte. The body gets the file's line ends.
+
+    A value equal to the one in the file changes nothing; None removes the key. A secret is written only if the file
+    already contains it, because then a person put it there. Raises MemoryError_ if the header cannot be changed line by
+    line.
+    """
     changes = {key: _redact_value(key, value, text) for key, value in changes.items()}
     body = None if body is None else _redact_new(body, text)
     parts = split_header(text)

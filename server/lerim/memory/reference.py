@@ -29,7 +29,10 @@ class Reference:
 
 
 def parse_reference(text: str) -> Reference | None:
-    """Parses a reference and normalises it; None if it leads out of the repository or names nothing."""
+    """Parses a reference and normalises it for comparison: forward slashes, no `./`, no line numbers.
+
+    Returns None if it leads out of the repository or names nothing.
+    """
     text = text.strip().replace("\\", "/")
     if ":" in text or "#L" in text:
         text = _LINE.sub("", text)
@@ -48,19 +51,25 @@ def reference_text(reference: Reference) -> str:
 
 
 def update_references(texts: Iterable[str], moves: Mapping[str, str]) -> tuple[str, ...]:
-    """Returns references, each once, with those in `moves` (as `reference_text` writes them) replaced."""
+    """Returns references, each once, with those that have moved where they are now; `moves` maps references as
+    `reference_text` writes them."""
     parsed = ((text, parse_reference(text)) for text in texts)
     return tuple(dict.fromkeys(moves.get(reference_text(one), text) if one else text for text, one in parsed))
 
 
 def comparison_key(references: Iterable[str], verified: str) -> str:
-    """Returns `verified` and the references, one a line, which change whenever a memory has to be compared again."""
+    """Returns what a memory is compared with the code by: `verified` and its references in order, one a line; "" if it
+    has none. It changes whenever the memory has to be compared again, whatever the code is."""
     texts = sorted({reference_text(one) for one in map(parse_reference, references) if one is not None})
     return "\n".join((verified, *texts)) if texts else ""
 
 
 def parse_references(given: Iterable[str]) -> tuple[str, ...]:
-    """Normalises references that a person named for a memory. Raises MemoryError_ for one outside the repository."""
+    """Normalises references that a person named for a memory: relative to the repository's root, forward slashes, no
+    duplicates.
+
+    Raises MemoryError_ if one is not a path in the repository.
+    """
     found: dict[str, None] = {}
     for text in given:
         reference = parse_reference(text)
@@ -72,5 +81,6 @@ def parse_references(given: Iterable[str]) -> tuple[str, ...]:
 
 
 def comma_list_item(key: str) -> re.Pattern[str]:
-    """Returns the pattern of an item of a list with commas; a comma in a path is not beside white space."""
+    """Returns the pattern of an item of a list that is written as one text with commas. A path may contain commas: only
+    one beside white space, or at the end, separates references."""
     return _COMMA_REFERENCE if key == "references" else _COMMA_ITEM

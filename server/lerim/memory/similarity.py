@@ -1,8 +1,15 @@
-"""How similar two claims are: the cosine of their words in the vector space model of Manning, Raghavan and Schütze,
-*Introduction to Information Retrieval* (2008), sections 6.2 to 6.4: the weight of a word is `(1 + ln tf) * idf`. `tf`
-is how often the text contains the word, with the title counted three times; `idf` is `ln(1 + N / (1 + n))` for a word
-in `n` of `N` memories. Words are those of the full-text index, without filler words and the commonest English endings;
-the figures were chosen on labelled pairs (evals/README.md, "Neighbours")."""
+"""How similar two claims are: the cosine of their words, with a rare word counting more than a common one.
+
+The formula is the vector space model of Manning, Raghavan and Schütze, *Introduction to Information Retrieval* (2008),
+sections 6.2 to 6.4: the weight of a word in a text is `(1 + ln tf) * idf`. `tf` is how often the text contains the
+word, with the title counted three times; `idf` is `ln(1 + N / (1 + n))` for a word in `n` of `N` memories. The
+similarity of two texts is the cosine of the angle between their weight vectors: 1 for the same words, 0 for none in
+common.
+
+Words are those of the full-text index (`index_text`: identifiers count whole and in parts), without filler words and
+the commonest English endings. Title weight, stemming and floor were chosen on the labelled pairs that are not held out
+(evals/README.md, "Neighbours").
+"""
 
 from __future__ import annotations
 
@@ -52,8 +59,10 @@ def word_rarity(memories: int, having: int) -> float:
 
 
 def claim_vector(title: Iterable[str], body: Iterable[str], idf: Callable[[str], float]) -> dict[str, float]:
-    """Returns the weight of each stem of a claim, scaled to length 1. Of several words with the same stem, only the
-    first is looked up in `idf`."""
+    """Returns the weight of each stem of a claim, scaled to length 1; empty if there are only filler words.
+
+    `idf` returns how rare a word is; of several words with the same stem, only the first is looked up.
+    """
     counts: dict[str, int] = {}
     words: dict[str, str] = {}
     for text, times in ((title, TITLE_WEIGHT), (body, 1)):
@@ -79,8 +88,11 @@ def cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
 
 
 def normalise_claim(title: str, body: str) -> str:
-    """Returns a claim's text without differences in form: case (but of code and words that are not letters alone),
-    white space, markdown, quotation marks and punctuation. Two claims with equal results say the same."""
+    """Returns a claim's text without differences in form; two claims with equal results say the same.
+
+    Case, white space, markdown (code spans, emphasis, headings, list marks), quotation marks and punctuation at the end
+    of words are dropped. Code spans, and words that do not consist of letters alone, keep their case (`-v`, `-V`).
+    """
     return f"{_normalise(title)}\n{_normalise(body)}"
 
 

@@ -16,8 +16,10 @@ _DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)")
 
 
 def make_slug(title: str) -> str:
-    """Returns a title as lower-case words joined by `-`. The whole title is redacted first, because the remains of a
-    secret would no longer be recognised as one."""
+    """Returns a title as lower-case words joined by `-`; Latin letters become ASCII, letters of other scripts stay.
+
+    The whole title is redacted first, because the remains of a secret in a slug would no longer be recognised as one.
+    """
     from lerim.redaction import redact_secrets  # imported late: not needed at startup
 
     title = redact_secrets(title).text

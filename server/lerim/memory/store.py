@@ -1,5 +1,8 @@
-"""The memory files of one folder. They are authoritative. An unreadable file is reported as a Problem and left as it
-is; a write never overwrites a change it has not seen."""
+"""The memory files of one folder: finding, reading and writing them.
+
+The files are authoritative. An unreadable file is reported as a Problem and left as it is; a write never overwrites a
+change it has not seen.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,8 @@ class MemoryFile:
 
 @dataclass(frozen=True, slots=True)
 class StoredMemory:
-    """A memory and its file, with the hash of its text; quotes are joined, except by `read_memory_file`."""
+    """A memory and the file it was read from. `text_hash` is the hash of the file's text; private quotes are joined,
+    except by `read_memory_file`."""
 
     record: MemoryRecord
     path: Path
@@ -55,9 +59,12 @@ class StoredMemory:
 
 
 class Store:
-    """The memories below `memory_dir`; `private_dir` contains the quotes kept out of git. `anchor`, the worktree by
-    default, may be reached through a symbolic link; nothing below it may. `make_parent` creates the parent of
-    `memory_dir` before a write. `written_by_lerim` returns a test for the sentences that Lerim wrote."""
+    """The memories below `memory_dir`; `private_dir` contains the quotes kept out of git.
+
+    `anchor`, the worktree by default, may be reached through a symbolic link; nothing below it may. `make_parent`
+    creates the parent of `memory_dir` before a write (in a repository with a `.gitignore`). `written_by_lerim` takes a
+    memory's id and text hash and returns a test for the sentences that Lerim wrote; by default it finds none.
+    """
 
     def __init__(
         self,
@@ -112,7 +119,8 @@ class Store:
         return next(iter(self.paths_of(memory_id)), None)
 
     def paths_of(self, memory_id: str) -> list[Path]:
-        """Returns the files of a memory id, live ones first; more than one are reported (`memory-twice`)."""
+        """Returns the files of a memory id, live ones first. More than one is reported as a problem
+        (`memory-twice`)."""
         if not slug.is_id(memory_id):
             return []
         paths = (self.memory_dir / name / f"{memory_id}.md" for name in (*LIVE_FOLDERS, *ARCHIVED_FOLDERS))
@@ -179,7 +187,8 @@ def find_memory_files(
 
 
 def read_memory_file(found: MemoryFile, anchor: Path | None = None) -> tuple[StoredMemory, list[Problem]]:
-    """Reads a memory file without private quotes. Raises MemoryError_, also for symbolic links below `anchor`."""
+    """Reads a memory file that was found, without private quotes. Raises MemoryError_; with an `anchor` also if
+    something below it has become a symbolic link."""
     if found.stamp[1] > MAX_FILE_BYTES:
         message = f"The file is larger than {MAX_FILE_BYTES // 1024} kB."
         raise MemoryError_(message, where=str(found.path), todo="Shorten it or move it away.")

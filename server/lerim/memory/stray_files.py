@@ -1,4 +1,7 @@
-"""Finds markdown files that are not read as memories, at most 20: the folder may be a stranger's."""
+"""Finds markdown files below the memory folder that are not read as memories, and ids that two files share.
+
+A person who puts a file in the wrong folder is told so. The search is limited, because the folder may be a stranger's.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,12 @@ _MAX_PROBLEMS = 20
 
 
 def find_stray_files(memory_dir: Path, folders: Collection[str]) -> list[Problem]:
-    """Returns a problem for each `.md` file below `memory_dir` that is not directly in one of `folders`, except for
-    summaries, the journal and, unless `folders` include some of it, `archived/`."""
+    """Returns a problem for each `.md` file below `memory_dir` that is not directly in one of `folders` (relative to
+    it).
+
+    At most 20 are returned. Summaries and the journal have a different format and are skipped; so is `archived/` unless
+    `folders` include some of it.
+    """
     tops = {Path(name).parts[0] for name in folders}
     skipped = {memory_dir / name for name in _OTHER_FOLDERS - tops}
     memory_folders = {memory_dir / name for name in folders}

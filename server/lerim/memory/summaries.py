@@ -1,6 +1,9 @@
-"""Session summaries: `summaries/YYYYMMDD/HHMMSS/<slug>.md`, by the session's start in UTC. The hashes of the texts that
-Lerim wrote are recorded privately, before a text is written: a file with another hash was edited by a person and is
-left alone."""
+"""Session summaries: `summaries/YYYYMMDD/HHMMSS/<slug>.md`, by the session's start in UTC.
+
+A session has one file, which stays where it was first written. The hashes of the texts that Lerim wrote are recorded
+privately: a file with another hash was edited by a person and is left alone. A hash is recorded before its text is
+written, so that a kill in between leaves nothing that looks like a person's edit.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,10 @@ _MAX_NAME_NUMBER = 100
 
 class Summaries:
     """The summaries below `memory_dir`; `private_dir` contains the record of what was written. Close it after use.
-    `anchor` may be reached through a symbolic link; nothing below it may. Raises MemoryError_."""
+
+    `anchor` may be reached through a symbolic link; nothing below it may. Raises MemoryError_ if the private folder
+    cannot be used.
+    """
 
     def __init__(self, memory_dir: Path, anchor: Path, private_dir: Path) -> None:
         self._memory_dir = memory_dir
@@ -56,7 +62,8 @@ class Summaries:
         self._db.close()
 
     def made_by(self, session: str) -> str:
-        """Returns what made the last summary of a session: "rules", a model's label, or "" if it has none."""
+        """Returns what made the last summary of a session (`claude:5e1f…`): "rules", a model's label, or "" if it has
+        none."""
         return self._load(session)[1]
 
     def is_edited(self, session: str) -> bool:
@@ -68,8 +75,11 @@ class Summaries:
         return bool(text.strip()) and files.hash_text(text) not in hashes
 
     def write(self, record: MemoryRecord, session: str, maker: str) -> tuple[Path, SummaryChange]:
-        """Writes the summary of a session that began at `record.created`, or rewrites it if the file is still as we
-        wrote it. Raises MemoryError_ or BoundaryError, and then leaves an existing file as it was."""
+        """Writes the summary of a session, or rewrites it if the file is still as we wrote it.
+
+        `record.created` is the session's start; the record's id follows from the path. Raises MemoryError_ or
+        BoundaryError, and then leaves an existing file as it was.
+        """
         name, _, hashes = self._load(session)
         path = self._memory_dir / name if name else None
         if path is None or files.is_absent(path):
@@ -110,7 +120,8 @@ class Summaries:
         raise MemoryError_(message, where=str(folder), todo="Remove files there that are not summaries.")
 
     def _temporary_folder(self) -> Path:
-        """A session's folder may never be written to again, so that a killed process's file would stay there."""
+        """Returns the folder for temporary files. A session's folder may never be written to again, so that the
+        temporary file of a killed process would stay there."""
         return self._memory_dir / FOLDERS["summary"]
 
     def _load(self, session: str) -> tuple[str, str, list[str]]:
@@ -143,7 +154,8 @@ def read_summary(memory_dir: Path, anchor: Path, private_dir: Path, session: str
 
 
 def _find_in_folder(folder: Path, anchor: Path, session: str) -> Path | None:
-    """Raises BoundaryError if a symbolic link leads there."""
+    """Returns the summary of a session (`claude:5e1f…`) in a folder, found by its `source`; None if there is no
+    readable one. Raises BoundaryError if a symbolic link leads there."""
     try:
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".md" and not path.name.startswith("."))
     except OSError:

@@ -1,6 +1,11 @@
 """When and how often memories were used, what became of it, and the feedback on them: `uses.sqlite3` in a private
-folder. Lerim's own reading does not count, and no use ever makes a memory truer. Nothing here raises: what cannot be
-read counts as unused, what cannot be written is lost, and both are reported in `problems`."""
+folder.
+
+A use is: a person accepted, wrote, changed, restored or verified a memory, called it useful, opened it or viewed its
+hover; a session repeated it; an answer cited it; an agent was given it. Lerim's own reading does not count, and no use
+ever makes a memory truer. Nothing here raises: what cannot be read counts as unused, what cannot be written is lost,
+and both are reported in `problems`.
+"""
 
 from __future__ import annotations
 
@@ -110,7 +115,8 @@ class Uses:
         return self._read(lambda db: {one: (what, _from_microseconds(at)) for one, what, at in db.execute(query)}, {})
 
     def find_unwanted(self) -> dict[str, tuple[Feedback, datetime]]:
-        """Returns, by id, the memories that a person last called wrong or outdated and did not keep since."""
+        """Returns the memories that a person last called wrong or outdated and did nothing to keep since, by id, with
+        the time of it."""
         kept = self.last_kept()
         feedback = self.last_feedback().items()
         return {one: said for one, said in feedback if find_unwanted_reason(*said, kept.get(one)) is not None}
@@ -140,8 +146,11 @@ class Uses:
 
 
 def unused_since(stored: StoredMemory, last: datetime | None) -> datetime:
-    """Returns since when a memory has been unused; its `updated` and `verified` count, the time of its file does not,
-    because git writes files, too."""
+    """Returns since when a memory has been unused. `last` is its last recorded use, if any; its `updated` and
+    `verified` count, too.
+
+    The time of its file says nothing, because git writes files, too.
+    """
     known = [stored.record.updated, last or stored.record.updated]
     with suppress(ValueError):
         known.append(datetime.fromisoformat(stored.record.verified[:10]).replace(tzinfo=UTC))

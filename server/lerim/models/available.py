@@ -51,7 +51,10 @@ class InstalledAgentView(msgspec.Struct, frozen=True):
 
 class RoleView(msgspec.Struct, frozen=True):
     """The model that a role's settings lead to. `model` is "" if none is asked; `limit` is the token limit the model
-    reported; `allowed`: it may be asked, because it is not billed or the person agreed."""
+    reported.
+
+    `allowed`: it may be asked, because it is not billed or the person agreed.
+    """
 
     role: RoleName
     provider: str
@@ -66,7 +69,10 @@ class RoleView(msgspec.Struct, frozen=True):
 
 
 class ModelsView(msgspec.Struct, frozen=True):
-    """All models that can be asked. A role without its own provider is not listed."""
+    """All models that can be asked, as `model list --json` prints them.
+
+    A role without its own provider is not listed: it uses the model of `extract`.
+    """
 
     roles: list[RoleView]
     providers: list[ProviderView]
@@ -79,8 +85,11 @@ class ModelsView(msgspec.Struct, frozen=True):
 
 
 def list_models(home: Home, environ: Mapping[str, str], now: datetime) -> ModelsView:
-    """Lists the models of the settings, the environment, the editor and the servers on this machine, which are asked.
-    Raises SettingsError if LERIM_CONFIG names no file."""
+    """Lists the models of the settings, the environment, the editor and this machine; contacts the model servers on
+    this machine.
+
+    `now` determines the day. Raises SettingsError if LERIM_CONFIG names no file.
+    """
     settings, problems = load.load_settings(environ, home)
     editor_state = editor_settings.read_editor_state(environ)[0]
     known, more_problems = consent.load_known_models(home)
@@ -116,7 +125,8 @@ def list_models(home: Home, environ: Mapping[str, str], now: datetime) -> Models
 
 
 def find_installed_agents(environ: Mapping[str, str]) -> Iterator[InstalledAgentView]:
-    """Yields the coding agents on this machine, found by their program or by sessions. Starts none of them."""
+    """Yields the coding agents on this machine, found by their program or by sessions they left. Starts none of
+    them."""
     for provider, agent in AGENTS.items():
         program = find_program(provider, environ) or ""
         if program or any(Path(root).is_dir() for root in ROOT_FINDERS[agent.platform](environ)):

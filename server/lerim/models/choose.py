@@ -44,9 +44,16 @@ def choose_model(
     editor: EditorState | None,
     servers: Mapping[str, str] = local.LOCAL_SERVERS,
 ) -> tuple[Model | None, list[Problem]]:
-    """Returns the model the settings name for a role, reduced to its limits; None if they name none, if `auto` finds
-    none, or if there is a problem. With `auto`, and with `ollama` without a model name, `servers` on this machine
-    (names and base URLs) are asked for their models, for at most two seconds."""
+    """Returns the model the settings name for a role, with its key from the environment and its windows reduced to its
+    limits.
+
+    The model is None if the settings name none, if `auto` finds none, or if there is a problem, including any error
+    in the role's settings.
+
+    With `auto`, and with `ollama` without a model name, servers on this machine are asked for their models, for at
+    most two seconds. `servers` are the names and base URLs `auto` tries; if it is empty, no server is asked
+    and none is found. `editor` is the result of `read_editor_state`.
+    """
     if faults := settings.faults[role_name]:
         return None, list(faults)
     role = settings.roles[role_name]
@@ -60,7 +67,8 @@ def choose_model(
 
 
 def find_extraction_model(settings: Settings, environ: Mapping[str, str]) -> Model:
-    """Returns the extraction model of these settings. Raises SettingsError, ModelKeyError or ModelGoneError."""
+    """Returns the extraction model of these settings. Raises SettingsError, ModelKeyError or ModelGoneError if there is
+    none to ask."""
     model, problems = choose_model("extract", settings, environ, read_editor_state(environ)[0])
     if model is not None:
         return model
@@ -72,8 +80,12 @@ def find_extraction_model(settings: Settings, environ: Mapping[str, str]) -> Mod
 
 
 def key_variables(provider: str, base_url: str = "") -> tuple[str, ...]:
-    """Returns the variables that may contain the key for a provider at a valid address. A key is used for the
-    provider's own host only: whoever changes the address in the settings must not receive it."""
+    """Returns the variables that may contain the key for a provider at a valid address; "" is the provider's default
+    address.
+
+    A provider's key is used for its own host only: whoever changes the address in the settings must not receive the
+    key.
+    """
     provider_entry = PROVIDERS[provider]
     if not base_url or (provider_entry.base_url and is_same_service(base_url, provider_entry.base_url)):
         return provider_entry.key_variables
@@ -122,7 +134,8 @@ def _choose_automatically(
     editor: EditorState | None,
     servers: Mapping[str, str],
 ) -> Model | Problem | None:
-    """Returns the first model available. If the settings name an address, only the server there is tried."""
+    """Returns the first model available: from a provider whose key is set, from the editor if the person allowed it, or
+    from a server on this machine. If the settings name an address, only the server there is tried."""
     if not base_url:
         for provider in PROVIDERS:
             key, variable = find_key(provider, environ)
@@ -195,7 +208,8 @@ def _choose_editor_model(role: Role, where: str, editor: EditorState | None) -> 
 
 
 def _match_editor_model(wanted: str, models: list[EditorModel] | tuple[EditorModel, ...]) -> EditorModel | None:
-    """Returns the model that a setting names by id, else by family or name, those the person allowed first."""
+    """Returns the model that a setting names by id, else by family or name, or the first if the setting is empty.
+    Models the person allowed come before models they were not asked about."""
     models = sorted(models, key=lambda model: model.allowed is not True)
     for field_ in ("id", "family", "name"):
         for model in models:

@@ -44,7 +44,8 @@ def is_undecided(wire: str, name: str, environ: Mapping[str, str]) -> bool:
 
 
 class EditorQuestion(msgspec.Struct, frozen=True, tag_field="event", tag="ask"):
-    """Job → parent: a question to `model`; the lines that follow refer to its `id`. `stream`: send parts, too."""
+    """Job → parent: a question to `model`. The lines that follow refer to it by `id`. `stream`: also send the answer in
+    parts, as they arrive."""
 
     id: int
     model: str
@@ -83,7 +84,8 @@ class EditorRefusal(msgspec.Struct, frozen=True, tag_field="event", tag="refused
 
 
 class EditorRefusedError(Exception):
-    """The editor gave no answer. `message` is the editor's own text and must be treated as data."""
+    """The editor gave no answer. The error's text is for people; `message` is the editor's own text and must be treated
+    as data."""
 
     def __init__(self, why: RefusalReason | Literal["timeout"], message: str = "") -> None:
         self.why = why
@@ -120,8 +122,10 @@ class EditorBridge:
         cancelled: Callable[[], bool],
         on_text: Callable[[str], None] | None = None,
     ) -> str:
-        """Returns the model's complete answer; `on_text` receives its parts as they arrive. Raises EditorRefusedError,
-        also after `seconds` or if the person cancels; the editor is then told to stop."""
+        """Returns the model's complete answer; `on_text` receives its parts as they arrive.
+
+        Raises EditorRefusedError, also if there is no answer within `seconds` or the person cancels; the editor is
+        then told to stop."""
         pending = _PendingAnswer()
         received = ""
         with self._lock:

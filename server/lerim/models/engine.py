@@ -64,9 +64,14 @@ class CallBudget(Protocol):
 
 
 class Engine:
-    """Asks one model, or its fallbacks if it fails; DSPy calls `complete`. Limits are remembered in `home`; calls are
-    paid from `budget` if there is one; the editor's models are asked over `bridge`. `role_usage` is the usage of all
-    calls, `steps` lists retries, fallbacks and other irregular events."""
+    """Asks one model, or its fallbacks if it fails; DSPy calls `complete`. A call ends early when `cancelled` returns
+    true.
+
+    Limits are remembered in `home`; `environ` is the environment of commands and agents; calls are paid from `budget`
+    if there is one; the editor's models are asked over `bridge`; an answer has at most `max_output_tokens` tokens; a
+    call that fails is made at most `most_tries` times. `role_usage` is the usage of all calls, `steps` lists retries,
+    fallbacks and other irregular events.
+    """
 
     def __init__(
         self,
@@ -112,7 +117,8 @@ class Engine:
 
     @property
     def window_tokens(self) -> int:
-        """The most o200k tokens a window may have now; less once the model has reported a smaller limit."""
+        """The most o200k tokens a window may have now: less than the settings say once the model has reported a smaller
+        limit."""
         model = self._models[self._model_index]
         return limits.choose_window_tokens(model, self._bounds.get_limit(model))
 
@@ -261,5 +267,6 @@ def _make_response(request: lm15.Request, answer: ModelAnswer) -> lm15.Response:
 
 
 def _estimate_most_tokens(text: str) -> int:
-    """No tokenizer counts more than 1.5 times as many as o200k, or more tokens than bytes."""
+    """Returns an upper bound of the tokens any service counts for a text: no tokenizer counts more than 1.5 times as
+    many as o200k, or more tokens than bytes."""
     return min(len(text.encode("utf-8", "replace")) + 100, count_tokens(text) * 3 // 2 + 100)

@@ -56,7 +56,8 @@ def most_output_tokens(known: int | None) -> int:
 
 
 def choose_window_tokens(model: Model, known: int | None) -> int:
-    """Returns the most o200k tokens a window may have: the configured maximum, or less if the model requires it."""
+    """Returns the most o200k tokens a window for this model may have: the configured maximum, or less if the model's
+    limit requires it."""
     if known is None:
         return model.max_window_tokens
     window = int((known - most_output_tokens(known) - PROMPT_TOKENS) / MOST_TOKENS_PER_O200K)

@@ -1,4 +1,5 @@
-"""A DSPy language model on top of our engine, without the DSPy features that would store or repeat what was sent."""
+"""A DSPy language model on top of our engine, with every DSPy feature turned off that would store or repeat what was
+sent."""
 
 from __future__ import annotations
 
@@ -62,7 +63,8 @@ class WholeAnswers(dspy.ChatAdapter):  # type: ignore[misc]
         super().__init__(use_json_adapter_fallback=False)
 
     def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
-        """Parses the fields of an answer. Raises AdapterParseError if it is incomplete or malformed."""
+        """Parses the fields of an answer. Raises AdapterParseError, which contains the answer, if it is incomplete or
+        malformed."""
         if "[[ ## completed ## ]]" not in completion:
             raise dspy.AdapterParseError("WholeAnswers", signature, completion, "The answer is incomplete.")
         fields: dict[str, Any] = super().parse(signature, completion)
@@ -71,7 +73,8 @@ class WholeAnswers(dspy.ChatAdapter):  # type: ignore[misc]
 
 @contextmanager
 def use_language_model(lm: dspy.LM) -> Iterator[AnswerEnding]:
-    """Makes DSPy's modules ask `lm` within this block; only how the last answer ended is recorded."""
+    """Makes DSPy's modules ask `lm` within this block. DSPy records nothing of it; only how the last answer ended is
+    kept."""
     ending = AnswerEnding()
     reset_token = _current_ending.set(ending)
     try:

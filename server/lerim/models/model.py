@@ -10,8 +10,10 @@ from lerim.config import RoleName, Wire, format_host, is_loopback
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model that can be asked. `base_url` has no trailing slash; `key` is "" if a local server needs none; for the
-    editor, `name` is the id of its model. `why` tells people why the model was chosen."""
+    """A model that can be asked. `base_url` has no trailing slash; `key` is "" if a local server needs none.
+
+    For the wire `editor`, `name` is the id of the editor's model. `why` tells people why the model was chosen.
+    """
 
     provider: str
     name: str
@@ -42,5 +44,6 @@ class Model:
 
     @property
     def billed(self) -> bool:
-        """Whether each call is paid for by its tokens: not on this machine, in the editor, or on the person's plan."""
+        """Whether each call is paid for by its tokens. False for models on this machine and in the editor, for
+        commands, and for agents' programs, which use the person's plan."""
         return self.wire in ("chat", "anthropic") and not self.local

@@ -19,8 +19,11 @@ def stream_answer(
     engine: Engine, model: Model, system: str, render: Callable[[int], str], feed: Callable[[str], None], role: str
 ) -> None:
     """Send one request and feed the answer, piece by piece, to `feed`. `render` returns the prompt for a window of so
-    many tokens: another one is sent if the model reports that it takes fewer. `role` names the settings in errors.
-    Raises ModelError if there is not all of an answer; what was fed until then remains valid."""
+    many tokens: another one is sent if the model reports that it takes fewer.
+
+    `role` names the settings in what the person can do. Raises ModelError if there is no answer, or not all of it; what
+    was fed until then remains valid.
+    """
     from lerim.models.dspy_import import lm15
 
     pieces: list[str] = []

@@ -1,4 +1,8 @@
-"""What is known about the model without asking it or any server."""
+"""What is known about the model without asking it: which one it is, whether it may be asked, what waits for it, and
+what today cost.
+
+No server is contacted, so this can be shown at any time.
+"""
 
 from __future__ import annotations
 
@@ -67,8 +71,11 @@ class ModelChoice:
 def choose_allowed(
     role: RoleName, settings: Settings, home: Home, environ: Mapping[str, str], *, explicit: bool = True
 ) -> ModelChoice:
-    """Chooses the model of a role and decides whether it may be asked now: a billed one needs the person's consent, and
-    an editor model that may show a question needs a job that the person started (`explicit`)."""
+    """Chooses the model of a role and decides whether it may be asked now.
+
+    A billed model needs the person's consent. An editor model that the person was not asked about may make the
+    editor show a question, so it needs a job that the person started (`explicit`).
+    """
     model, problems = choose_model(role, settings, environ, editor_settings.read_editor_state(environ)[0])
     if model is None:
         return ModelChoice(None, "gone" if problems else "none", problems)
@@ -80,7 +87,8 @@ def choose_allowed(
 def load_model_view(
     project: str, settings: Settings, home: Home, environ: Mapping[str, str], now: datetime
 ) -> ModelView:
-    """Loads the state of the extraction model of the project with this key. Raises CatalogError."""
+    """Loads the state of a project's extraction model; `project` is the project's key, `now` determines the day. Raises
+    CatalogError."""
     role = settings.roles["extract"]
     model, problems = find_role_model("extract", settings, environ)
     summarizer, _ = find_role_model("summarize", settings, environ)
@@ -114,7 +122,8 @@ def load_model_view(
 def find_role_model(
     name: RoleName, settings: Settings, environ: Mapping[str, str]
 ) -> tuple[Model | None, list[Problem]]:
-    """Returns the model of a role as far as settings, keys and editor determine it, or the reasons without one."""
+    """Returns the model of a role as far as the settings, the keys and the editor determine it, and the reasons if
+    there is none."""
     role = settings.roles[name]
     if settings.faults[name]:
         return None, list(settings.faults[name])
@@ -134,8 +143,10 @@ def estimate_waiting(
     until: datetime | None = None,
     kinds: Sequence[str] = (MODEL_JOB,),
 ) -> WaitingWork:
-    """Estimates the work that waits in a project for its extraction model and for the model that then summarizes the
-    same sessions. The cost covers both; it is None if neither is billed or a price is not known."""
+    """Estimates the work that waits in a project for its extraction model (None: none is chosen) and for the model that
+    then summarizes the same sessions. The cost covers both; it is None if neither is billed or a price is not known.
+    `kinds` are those of the jobs that count.
+    """
     pending = catalog.count_pending_turns(project, since, until, kinds)
     if model is None:
         return WaitingWork(pending.sessions, estimate_shown_tokens(pending), why=why or "none")

@@ -20,7 +20,10 @@ from lerim.redaction import clean_text
 
 
 class Transport:
-    """Sends requests for one engine, for any number of threads."""
+    """Sends requests for one engine. Any number of threads may use it at once.
+
+    `environ` is the environment of commands and agents; the editor's models are asked over `bridge`.
+    """
 
     def __init__(
         self,

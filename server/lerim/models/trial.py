@@ -46,8 +46,10 @@ def probe_model(
     cancelled: Callable[[], bool],
     bridge: EditorBridge | None = None,
 ) -> ModelTrial:
-    """Asks the model one tiny question. Raises ModelError: BudgetError and SpendingError too, and ModelKeyError if the
-    key or the account is at fault."""
+    """Asks the model and returns the result; an editor model is asked over `bridge`.
+
+    Raises ModelError: BudgetError and SpendingError too, and ModelKeyError if the key or the account is at fault.
+    """
     model = replace(model, timeout=min(model.timeout, MOST_SECONDS))
     budget = DayBudget(settings.home, settings.daily_budget_usd, lambda: datetime.now().astimezone())
     engine = Engine(

@@ -29,7 +29,10 @@ _UNFINISHED = "An action was interrupted and could not be finished: {} The next 
 @contextmanager
 def locked_ledger(paths: ReviewPaths) -> Iterator[Ledger]:
     """Open the project's ledger under the review lock, and recover the actions that a killed process left unfinished.
-    One that cannot be recovered stays unfinished and is tried again next time."""
+
+    An action that cannot be recovered stays unfinished and is tried again next time. `require_finished` raises its
+    error, and `queue.list_pending` lists it as a problem.
+    """
     with paths.lock(), paths.open_ledger() as ledger:
         files.sweep_leftovers(paths.written_folders())
         stuck: list[Problem] = []
@@ -64,9 +67,14 @@ def perform_action(
     now: datetime | None = None,
     bulk: str = "",
 ) -> Action:
-    """Change the files, then the claim's state (`states`: before and after), and record how to undo both. `judged` is
-    what the ranking learns from, `answered` the answer about memories near it; `bulk` is undone together. Raises
-    StaleError if a file does not have the text that its change starts from, MemoryError_; then nothing was changed."""
+    """Change the files, then the claim's state, and record how to undo both.
+
+    `states` are the claim's state before and after. `judged` is the decision about the candidate that the ranking
+    learns from, `answered` the person's answer about memories near it; undoing the action deletes both. `now` is
+    the time of the action, by default the current time. `bulk` is the id of the actions that are undone together with
+    it. Raises StaleError if a file does not have the text that its change starts from, MemoryError_ if it cannot be
+    written; then nothing was changed.
+    """
     now = now or datetime.now(UTC)
     action = Action(
         *(make_action_id(bulk), kind, label, candidate, memory, *states),
@@ -129,8 +137,11 @@ def write_candidate(paths: ReviewPaths, ledger: Ledger, candidate_id: str, text:
 def rewrite_candidate(
     paths: ReviewPaths, ledger: Ledger, proposal: Proposal, changes: Mapping[str, HeaderValue]
 ) -> None:
-    """Change keys of a waiting candidate's file, which does not count as a person's edit. Raises StaleError if a person
-    saved the file meanwhile, MemoryError_."""
+    """Change keys of a waiting candidate's file. It does not count as edited by a person, and earlier edits can still
+    be undone.
+
+    Raises StaleError if a person saved the file since the proposal was read, MemoryError_.
+    """
     # `proposal.text` may contain an edit that is not saved yet
     text = record.update_record_text(proposal.text, changes, where=str(proposal.path))
     files.replace_file(proposal.path, text, anchor=paths.state_anchor, before=proposal.saved_text)

@@ -1,7 +1,10 @@
-"""The memories of a project as they were at a moment, from their files and the recorded actions. Actions that took
-effect at or after the moment are taken back in thought, the newest first: a claim from a session takes effect when it
-was said. Where the ledger does not know a file, its header decides: a memory that ended because of a later memory is
-active."""
+"""The memories of a project as they were at a moment, from their files and the recorded actions.
+
+A memory exists from the time its session said it (`created`). Actions that took effect at or after the moment are taken
+back in thought, the newest first: a claim from a session takes effect when it was said, any other action when it was
+done. Where the ledger does not know a file, or the file has changed since, its header decides: a memory that ended
+because of a later memory is active.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,8 @@ class AcceptedMemory:
 
 
 def load_accepted_memories(paths: ReviewPaths, since: datetime, until: datetime) -> dict[str, AcceptedMemory]:
-    """Returns the memories last accepted or added between two moments, by id, as then. Raises MemoryError_."""
+    """Returns the memories that were last accepted or added between two moments, by id, as they were then. Raises
+    MemoryError_ if the ledger cannot be used."""
     with paths.open_ledger_if_any() as ledger:
         times = ledger.acceptances() if ledger is not None else {}
         times = {name: found for name, found in times.items() if since <= found[0] < until}
@@ -59,9 +63,13 @@ def load_accepted_memories(paths: ReviewPaths, since: datetime, until: datetime)
 
 
 def load_memories_as_of(project: Project, home: Home, moment: datetime) -> tuple[list[StoredMemory], list[Problem]]:
-    """Returns the memories that the project had just before `moment`, with the status they had then, and a problem for
-    each file that cannot be read. What was changed by hand or by git, and quotes on this machine, are as they are now;
-    a memory that was archived elsewhere counts as archived. Raises MemoryError_."""
+    """Returns the memories that the project had just before `moment`, archived ones included, with the status they had
+    then, and a problem for each file that cannot be read. The path is the file's present one if it was archived since.
+
+    What was changed by hand or by git is as it is now, as are quotes on this machine; a memory that was archived
+    elsewhere counts as archived; and what was undone counts as never done. Raises MemoryError_ if the ledger cannot be
+    used.
+    """
     paths = ReviewPaths(project, home)
     store = paths.store()
     stored, problems = load_all(project, home, store)
@@ -78,7 +86,8 @@ def load_memories_as_of(project: Project, home: Home, moment: datetime) -> tuple
 
 
 def _load_earlier_texts(paths: ReviewPaths, moment: datetime) -> dict[Path, str | None]:
-    """Returns the text (None: absent) that each file that was changed since had at the moment. Raises MemoryError_."""
+    """Returns the text that each memory file had at the moment, for files that recorded actions changed since; None if
+    it did not exist. Raises MemoryError_."""
     earlier: dict[Path, str | None] = {}
     with paths.open_ledger_if_any() as ledger:
         for action in ledger.list_actions("done", repairs=True) if ledger is not None else ():

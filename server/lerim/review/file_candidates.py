@@ -22,8 +22,12 @@ class ReferencedPaths(NamedTuple):
 
 
 def list_file_candidates(paths: ReviewPaths, path: str, known: dict[str, ReferencedPaths]) -> list[Proposal]:
-    """The waiting candidates with a reference to this file or to something in it, the most confident first. `known` has
-    what earlier calls found, and is updated. Raises MemoryError_."""
+    """The waiting candidates with a reference to this file or to something in it, the most confident first.
+
+    `known` is what earlier calls found, by candidate, and is updated: only candidates that are new or changed are read.
+    One that cannot be read is left out, since the review lists it as a problem. Raises MemoryError_ where the ledger
+    cannot be used.
+    """
     ids = queue.list_pending_page(paths, 0, 0).ids
     for gone in known.keys() - set(ids):
         known.pop(gone, None)

@@ -1,4 +1,7 @@
-"""The review queue. Candidates have no effect until they are accepted: nothing outside this package reads them."""
+"""The review queue: proposes candidates, lists those that wait, and accepts, edits, rejects or withdraws them.
+
+Candidates have no effect until they are accepted: nothing outside this package reads them.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +85,8 @@ class _PendingState:
 
 def list_pending(paths: ReviewPaths) -> tuple[list[Proposal], list[Problem], int]:
     """The waiting candidates, the oldest turn first; a problem for each that cannot be read; and how often rejected
-    claims came up again. Writes nothing."""
+    claims came up again. Writes nothing.
+    """
     state = _load_pending_state(paths)
     found, problems = load_candidates(paths, state.pending, paths.store(), state.unfinished)
     return found, [*state.problems, *problems], state.blocked
@@ -91,8 +95,9 @@ def list_pending(paths: ReviewPaths) -> tuple[list[Proposal], list[Problem], int
 def list_pending_page(
     paths: ReviewPaths, start: int, limit: int, around: str = "", *, best_first: bool = False
 ) -> PendingPage:
-    """One page of the waiting candidates, in the order of their days or `best_first`, or that with the candidate
-    `around`."""
+    """One page of the waiting candidates, in the order of their days or `best_first`; only its files are read whole.
+    `around`: the page with this candidate instead of the one at `start`. Writes nothing.
+    """
     state = _load_pending_state(paths)
     ids, problems = list_candidate_ids(paths, state.pending, state.unfinished)
     if best_first:
@@ -123,7 +128,10 @@ def _load_pending_state(paths: ReviewPaths) -> _PendingState:
 def with_neighbours(
     paths: ReviewPaths, proposals: Sequence[Proposal], memories: MemorySearch | None = None
 ) -> list[Proposal]:
-    """The same candidates with the active memories near each. `memories`: an open search. Raises MemoryError_."""
+    """The same candidates with their `neighbours` set: the active memories near each. Suggestions have none.
+
+    `memories`: an open search of the project; by default, a temporary one is used. Raises MemoryError_.
+    """
     if not any(one.is_claim for one in proposals):
         return list(proposals)
     store = paths.store()
@@ -141,7 +149,8 @@ def with_neighbours(
 
 
 def needs_choice(proposal: Proposal) -> bool:
-    """Whether accepting this candidate would change or end memories, or one is so near that it may say the same."""
+    """Whether accepting this candidate, with its neighbours, needs a look at other memories: it would change or end
+    some, or one is so near that it may say the same."""
     return bool(proposal.target_memories) or any(one.similarity >= MIN_NEAR_SIMILARITY for one in proposal.neighbours)
 
 
@@ -158,9 +167,11 @@ def pairs_kept_apart(paths: ReviewPaths) -> set[frozenset[str]]:
 
 
 def acceptances(paths: ReviewPaths) -> dict[str, tuple[datetime, str]]:
-    """When each memory was last accepted or added here, and its claim's source, by its id:
-    `<platform>:<session>#<turn>`, AGENT_PREFIX and a name, FILE_PREFIX and a place, or "" for a memory that a person
-    wrote."""
+    """When each memory was last accepted or added here, and its claim's source, by its id. Writes nothing.
+
+    The source is `<platform>:<session>#<turn>`, AGENT_PREFIX and a name, FILE_PREFIX and a place, or "" for a memory
+    that a person wrote.
+    """
     with paths.open_ledger_if_any() as ledger:
         return ledger.acceptances() if ledger is not None else {}
 
@@ -192,7 +203,9 @@ def withdraw_candidates(paths: ReviewPaths, turn: str, reason: str, *, title: st
 
 def withdraw_candidate(paths: ReviewPaths, candidate_id: str, reason: str) -> bool:
     """Withdraw one waiting candidate. Return False if it does not wait, or if a person edited it or asked for it.
-    Raises MemoryError_, BusyError."""
+
+    Raises MemoryError_, BusyError.
+    """
     if not paths.has_ledger():
         return False
     with actions.locked_ledger(paths) as ledger:
@@ -211,7 +224,8 @@ def _withdraw(paths: ReviewPaths, ledger: Ledger, claims: Iterable[LedgerClaim],
 def _withdrawable(
     paths: ReviewPaths, ledger: Ledger, claims: Iterable[LedgerClaim]
 ) -> Iterator[tuple[LedgerClaim, Proposal]]:
-    """Those that cannot be read were edited by hand."""
+    """Yields those of these pending claims that no action is at work on and that no person edited or asked for. One
+    that cannot be read was edited by hand."""
     unfinished = {action.candidate for action in ledger.unfinished_actions()}
     for claim in claims:
         for proposal in load_each_candidate(paths, {claim.id} - unfinished, paths.store())[0]:

@@ -152,8 +152,11 @@ class ReviewPaths:
 def _make_lerim_sentence_test(
     private: Path, moves: Sequence[tuple[str, str]], memory_id: str, text_hash: str
 ) -> IsWrittenByLerim:
-    """Lerim wrote all sentences of a text that no person edited; otherwise those of the claims that were accepted into
-    the memory. Raises MemoryError_."""
+    """Return a function that tells whether Lerim wrote a sentence of this memory, whose file's text has this hash.
+
+    If no person edited the text, Lerim wrote all sentences; otherwise, it wrote those of the claims that were accepted
+    into the memory. Raises MemoryError_ if the ledger cannot be used.
+    """
     if files.is_absent(private / "review.sqlite3"):
         return never_written_by_lerim
     with open_ledger(private, moves) as ledger:

@@ -1,5 +1,9 @@
-"""Run folders: a record of what one sync or maintain run found and did, for people who want to look, in
-`.lerim/workspace/`. A run that did nothing leaves none, and undo does not need it."""
+"""Run folders: a record of what one sync or maintain run found and did, for people who want to look.
+
+A sync run writes `.lerim/workspace/sync-YYYYMMDD-HHMMSS-<6hex>/` with `extract.json`, `summary.json`,
+`memory_actions.json` and `session.log`. A maintain run writes `maintain-…` with `maintain_actions.json`. A run that did
+nothing leaves no folder, and undo does not need it.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +39,11 @@ _NOT_WRITTEN = ("candidate", "score", "features")
 
 
 class MemoryAction(msgspec.Struct, frozen=True):
-    """What was done with one candidate: proposed-add, proposed-update, accepted, blocked, known or withdrawn. `undo` is
-    the id of the action to undo."""
+    """What was done with one candidate.
+
+    `action`: proposed-add, proposed-update, accepted, blocked, known or withdrawn. `id` is the candidate's id, `memory`
+    the id of the memory concerned, and `undo` the id of the action to undo.
+    """
 
     action: str
     id: str
@@ -71,8 +78,11 @@ class MaintainActionsFile(msgspec.Struct, frozen=True):
 
 
 class SummaryAction(msgspec.Struct, frozen=True):
-    """What was done with the summary of one session: written, updated, or theirs (a person had edited the file).
-    `maker` is "rules" or the label of a model."""
+    """What was done with the summary of one session.
+
+    `action`: written, updated, or theirs (left unchanged because a person had edited the file). `maker` is "rules" or
+    the label of the model that wrote the summary.
+    """
 
     action: str
     session: str
@@ -85,7 +95,11 @@ class SummaryAction(msgspec.Struct, frozen=True):
 @dataclass(slots=True)
 class RunFolder:
     """Collects what one sync or maintain run did; `write` creates the folder, named after the time it `started`.
-    `counts` are those of a maintain run; `spent` is the usage of models, by role."""
+
+    `counts` are those of a maintain run. `spent` is the usage of models, by role; `steps` are irregular events while
+    asking them. `lead_log` has what the lead decided, and `explorer_log` what the explorer looked up for it, both
+    without control characters.
+    """
 
     paths: ReviewPaths
     started: datetime
@@ -107,7 +121,10 @@ class RunFolder:
 
     def write(self) -> Path | None:
         """Write the folder and delete all but the latest `MAX_KEPT_RUNS`. Return its path, or None if there is nothing
-        to record. Claims that merely ranked too low do not count. Raises MemoryError_, BoundaryError."""
+        to record. Claims that merely ranked too low do not count, since most sessions have some.
+
+        Raises MemoryError_, BoundaryError.
+        """
         extracted = [
             one for one in self.extracted if not (isinstance(one, DroppedSignal) and one.reason == "below-the-cut")
         ]
@@ -175,7 +192,8 @@ def _usage_row(spent: RoleUsage) -> dict[str, object]:
 
 
 def list_run_folders(paths: ReviewPaths) -> list[Path]:
-    """The existing run folders, the oldest first. Others may have been committed to the repository by anybody."""
+    """The existing run folders, the oldest first. A folder whose name is not the time of a run is left out: it may have
+    been committed to the repository by anybody."""
     workspace = paths.state / "workspace"
     now = datetime.now(UTC)
     try:
@@ -211,7 +229,8 @@ def _remove_oldest(workspace: Path, anchor: Path) -> None:
 
 
 def try_write_run(run: RunFolder) -> tuple[Path | None, list[Problem]]:
-    """Call `run.write()`, but return a problem instead of raising if the folder cannot be written."""
+    """Call `run.write()`, but return a problem instead of raising if the folder cannot be written. The candidates are
+    already saved elsewhere."""
     try:
         return run.write(), []
     except (MemoryError_, BoundaryError) as error:

@@ -79,7 +79,8 @@ class _Extracted(NamedTuple):
 
 
 def list_runs(paths: ReviewPaths, start: int, limit: int) -> tuple[list[RunView], int]:
-    """Returns the runs from index `start` on, the newest first, and how many there are."""
+    """Returns the runs from index `start` on, the newest first, and how many there are. What a run cost is unknown, and
+    left empty, if its folder cannot be read."""
     folders = list_run_folders(paths)[::-1]
     shown = folders[start : start + limit]
     return [_make_run(folder, _read_extracted(folder, []).spent) for folder in shown], len(folders)
@@ -110,7 +111,8 @@ def load_run(paths: ReviewPaths, name: str) -> RunDetails:
 
 
 def find_last_model_run(paths: ReviewPaths) -> LastRun:
-    """The newest run that asked a model and extracted something, among those that can be read."""
+    """The newest run that asked a model and extracted something; an empty `LastRun` if there is none. Folders whose
+    `extract.json` is missing, unreadable or in another format are skipped."""
     for folder in reversed(list_run_folders(paths)):
         extracted = _read_extracted(folder, [])
         if extracted.spent or extracted.steps:

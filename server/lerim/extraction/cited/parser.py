@@ -33,8 +33,11 @@ class CitedSentence:
 
 
 class CitedSentenceParser:
-    """Parses an answer as it is streamed, in pieces of any size, and emits each accepted sentence. `found_nothing`: the
-    model says that no source has anything to say; `unsupported_count` counts the rejected sentences."""
+    """Parses an answer as it is streamed, in pieces of any size, and emits each accepted sentence.
+
+    `found_nothing` is True once the model says that no source has anything to say; `unsupported_count` is the number
+    of sentences rejected because no source supports them.
+    """
 
     def __init__(self, sources: Sequence[NumberedText], emit: Callable[[CitedSentence], None]) -> None:
         self._sources = {source.number: source for source in sources}

@@ -20,7 +20,8 @@ _NUMBERED = compile_later(r"\[(?=\s{0,4}\d{1,6}(?:\s{0,4}[,;]\s{0,4}\d{1,6}){0,2
 
 @dataclass(frozen=True, slots=True)
 class NumberedText:
-    """A text that sentences may cite by its number. `context` is its title, its time, who said it."""
+    """A text that sentences may cite by its number. `context` is what is known about it besides: its title, its time,
+    who said it."""
 
     number: int
     context: str

@@ -82,7 +82,8 @@ class Command:
 
     @property
     def has_wrapper(self) -> bool:
-        """Whether a program that is not a runner runs one as its first argument."""
+        """Whether a program that is not a runner runs one as its first argument (`doppler run -- npm test` does not
+        count)."""
         words = self.words
         return len(words) > 1 and words[1] in _RUNNERS and bool(_PREFIX.match(words[0]))
 

@@ -57,7 +57,8 @@ def extract_from_turn(turn: Turn) -> list[Fact]:
 
 
 def extract_from_tool_result(call: ToolCall, turn: int) -> list[Fact]:
-    """Returns the facts in a tool call and its result, in the turn with this ordinal."""
+    """Returns the facts in a tool call and its result: whether it failed and how, which files it wrote or read, and
+    what the person answered. `turn` is the ordinal of its turn."""
     facts = [
         Fact("user", "decided", _shorten(f"{answer.question} {answer.answer}"), 0.9, turn)
         for answer in call.answers[:MAX_DECISIONS]
@@ -110,8 +111,11 @@ def qualifies_for_llm_extraction(tool_names: Sequence[str], response_text: str) 
 def extract_with_llm(
     response_text: str, tool_summaries: Sequence[str], turn: int, llm_chat: Callable[[str], str]
 ) -> list[Fact]:
-    """Returns the facts a model finds in a turn, at most `MAX_MODEL_FACTS`; the exceptions of `llm_chat` are passed on.
-    The JSON list may be anywhere in the answer, and items that are not facts are skipped."""
+    """Returns the facts a model finds in a turn, at most `MAX_MODEL_FACTS`; `llm_chat` takes a prompt and returns the
+    answer, and its exceptions are passed on.
+
+    The answer is parsed leniently: the JSON list may be anywhere in it, and items that are not facts are skipped.
+    """
     tools = "\n".join(f"- {wording.shorten(wording.squeeze_spaces(item), 300)}" for item in tool_summaries[:40])
     data = json.dumps({"answer": clip_text(response_text, MAX_REPLY_CHARS), "tools": tools}, ensure_ascii=False)
     return list(dict.fromkeys(islice(_parse_facts(llm_chat(f"{_PROMPT}{data}"), turn), MAX_MODEL_FACTS)))
@@ -182,7 +186,8 @@ def decode_complete_objects(text: str, at: int = 0) -> list[object]:
 
 
 def _parse_confidence(value: object) -> float:
-    """Clamps to 0..0.8, because a model's word is not worth more."""
+    """Returns the model's confidence, clamped to 0..0.8 because a model's word is not worth more; 0.5 if it gave
+    none."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         return 0.5
     return min(0.8, max(0.0, float(value)))

@@ -42,7 +42,8 @@ _EDGE = " \t\n*_"
 
 
 class SentenceSpan(NamedTuple):
-    """A sentence's position in its message, the kind of line it is in, and the heading above it ('' if none)."""
+    """The position of a sentence in its message (`text[start:end]`, verbatim), the kind of line it is in, and the
+    heading above it ('' if none)."""
 
     start: int
     end: int

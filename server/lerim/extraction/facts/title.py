@@ -38,8 +38,13 @@ _CONDITION = compile_later(
 
 
 def make_title(sentence: str) -> str:
-    """Returns the sentence on one line without leading politeness, "No," and the like, cut at a clause if it is longer
-    than `MAX_TITLE_CHARS`: a contiguous part of the sentence, which the caller puts whole into the body."""
+    """Returns the sentence on one line without leading politeness, cut at a clause if it is longer than
+    `MAX_TITLE_CHARS`.
+
+    No word is changed, added or left out in the middle: apart from the case of its first letter, and from the "…" of
+    a title that ends before the sentence does, a title is a contiguous part of it. The caller puts the whole sentence
+    into the body.
+    """
     whole = squeeze_spaces(sentence).strip(" .,;:!")
     text, asked = _without_politeness(whole)
     text = text.strip(" .,;:!") or whole
@@ -51,7 +56,8 @@ def make_title(sentence: str) -> str:
 
 
 def _without_politeness(text: str) -> tuple[str, bool]:
-    """Returns the rest of the text, and whether "can you" was cut, so that it is no longer a question."""
+    """Returns the rest of the text, and whether "can you" was cut, after which a question mark is no longer a
+    question."""
     is_request = False
     for _ in range(4):
         polite = _MARK.match(text) or _POLITE.match(text)
@@ -65,7 +71,8 @@ def _without_politeness(text: str) -> tuple[str, bool]:
 
 
 def _first_clauses(text: str) -> str:
-    """Returns as many whole clauses, or words of the first clause, as fit in a title."""
+    """Returns as many whole clauses as fit in a title, or as many whole words if the first clause alone is too long,
+    with "…" unless a sentence ends there."""
     head = text[:MAX_TITLE_CHARS]
     ends = [match.start() for match in _CLAUSE.finditer(head) if match.start() >= _SHORTEST_CLAUSE]
     for stop in (".!?;", ""):

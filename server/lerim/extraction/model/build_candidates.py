@@ -111,7 +111,8 @@ def find_repeated_claim(claim: EarlierClaim, others: Iterable[EarlierClaim]) -> 
 
 
 def _find_same_quote(claim: EarlierClaim, before: Iterable[EarlierClaim]) -> EarlierClaim | None:
-    """Returns the earlier claim that rests on the same words: the person has already seen it."""
+    """Returns the earlier claim that rests on the same words: the person has already seen it, however it is worded
+    now."""
     for other in before:
         pairs = ((mine, his) for mine in claim.quotes for his in other.quotes) if claim.turn == other.turn else ()
         if any(
@@ -184,7 +185,8 @@ def _drop_unquoted(
 
 
 def _make_title_and_body(item: MemoryCandidate, quote: str) -> tuple[str, str]:
-    """The quote replaces a title that says nothing; quote or title replace an empty body."""
+    """Returns title and body of an item. The quote replaces a title that says nothing; quote or title replace an empty
+    body."""
     title, body = strip_markup(item.title).strip(" .\"'"), strip_markup(item.body).strip()
     question = item.primitive == "question"
     if quote and (

@@ -1,5 +1,9 @@
 """Extracts candidates from a session's turns with a model: one call per window, several at a time, and one to join.
-Results are returned in the order of the windows, and nothing the model says is taken on trust (`build_candidates`)."""
+
+Results are returned in the order of the windows, as each one ends. Nothing the model says is taken on trust:
+`grounding` gives each claim its turn, its speaker and its confidence, and a merge only joins two candidates that code
+also finds similar.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +45,8 @@ ROLE = "extract"
 
 @dataclass(frozen=True, slots=True)
 class ExtractionCallStarted:
-    """The model is asked about a window (`part` is "2 of 5", "" if there is only one), or to join the results."""
+    """The model is being asked about a window (`part` is "2 of 5", or "" if there is only one), or to join the
+    results."""
 
     part: str = ""
     joining: bool = False
@@ -284,7 +289,8 @@ class SessionExtraction:
 
 
 def _is_safe_resume_point(after: _WindowPart, part: _WindowPart) -> bool:
-    """Returns whether a later pass that starts with `after` cuts the same windows."""
+    """Returns whether a later pass that starts with `after` cuts the same windows: the two parts share no turn and do
+    not come from the same halved window."""
     same = after.number.partition(".")[0] == part.number.partition(".")[0]
     return not same and after.window.first_fresh > part.window.fresh_turns[-1].number
 
@@ -294,6 +300,7 @@ def _is_running(part: _WindowPart) -> bool:
 
 
 def _has_fatal_error(parts: Sequence[_WindowPart]) -> bool:
-    """Returns whether a call failed with an error that ends the session's extraction."""
+    """Returns whether a call failed with an error that ends the session's extraction, so that no other call is
+    started."""
     ended = [part.call.exception() for part in parts if part.call is not None and part.call.done()]
     return any(error is not None and not isinstance(error, WindowTooLargeError) for error in ended)

@@ -18,7 +18,8 @@ MAX_FOCUS_TOPICS = 12
 
 @dataclass(frozen=True, slots=True)
 class Guidance:
-    """Titles of related memories, the topics of the person's memories, and the person's own instructions."""
+    """Titles of related memories and candidates, the main topics of the person's memories, and the person's own
+    instructions to the model."""
 
     known: tuple[str, ...] = ()
     focus: tuple[str, ...] = ()
@@ -55,7 +56,8 @@ def find_focus(records: Iterable[MemoryRecord]) -> tuple[str, ...]:
 
 
 def make_related_query(material: Material, settled: bool) -> str:
-    """Returns a query for related memories. `settled`: the last exchange counts too."""
+    """Returns a query for finding related memories: what the person asked for and which files were touched. `settled`:
+    the last exchange counts too."""
     prompts = [turn.words("user") for turn in material.window_turns(settled) if turn.role == "user"]
     return " ".join((*(prompt[:300] for prompt in prompts[:6]), *material.locate.files[-12:]))[:2_000]
 

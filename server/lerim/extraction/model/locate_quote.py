@@ -51,8 +51,11 @@ class MissingQuote:
 
 
 def locate_quote(quote: str, number: int, turns: Sequence[ShownTurn]) -> FoundQuote | MissingQuote:
-    """Looks a quote up in the turn with this number, then in all turns, where it must occur in only one. A very short
-    quote is enough if it is everything the person said in that place ("use MIT")."""
+    """Looks a quote up in the turn with this number, then in all turns, where it must occur in only one.
+
+    A label from the rendering may have been copied with the quote. A very short quote is enough if it is everything the
+    person said in that place ("use MIT").
+    """
     named_turn = next((turn for turn in turns if turn.number == number), None)
     found = _find_in_turns(quote, named_turn, turns)
     if isinstance(found, MissingQuote) and named_turn is not None and (bare := _without_label(quote, named_turn)):
@@ -81,7 +84,8 @@ def is_overlapping(one: str, two: str) -> bool:
 
 
 def fold_text(text: str) -> tuple[str, list[int]]:
-    """Returns the text normalized for comparison, and the original offset of each of its characters and of the end."""
+    """Returns the text normalized for comparison, and the original offset of each of its characters, plus one for the
+    end."""
     out: list[str] = []
     places: list[int] = []
     for at, char in enumerate(text):
@@ -112,7 +116,8 @@ def _normalize_quote(quote: str) -> str:
 
 
 def _without_label(quote: str, turn: ShownTurn) -> str:
-    """Returns what follows the label of the turn or of one of its pieces, "" without a label."""
+    """Returns what follows the label of the turn or of one of its pieces, or "" if the quote does not begin with a
+    label."""
     text = quote[:MAX_SEARCHED_CHARS].lstrip(" \t\n»›")
     heads = (f"{piece.head}:" for piece in turn.pieces if piece.head)
     for label in (f"[{turn.number}] {turn.role}:", f"{turn.role}:", *heads):

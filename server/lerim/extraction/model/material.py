@@ -24,7 +24,8 @@ MAX_LISTED_FILES = 40
 
 @dataclass
 class _State:
-    """`sent` is the number of the last turn a model was shown; `turns` are the last ones sent and all not sent."""
+    """`sent` is the number of the last turn a model was shown; `turns` are the last turns sent and all turns not
+    sent."""
 
     version: int = VERSION
     sent: int = -1
@@ -44,8 +45,11 @@ class _State:
 
 
 class Material:
-    """The turns of one session, in order, as a model is shown them. `state` is what `state()` returned at the end of an
-    earlier pass. A turn that was sent and has changed since is sent again."""
+    """The turns of one session, in order, as a model is shown them.
+
+    `state` is what `state()` returned at the end of an earlier pass. A turn added again replaces its earlier form; one
+    that was sent and has changed since is sent again.
+    """
 
     def __init__(
         self,
@@ -139,7 +143,8 @@ class Material:
         }
 
     def metrics(self) -> dict[str, object]:
-        """How large the session is, the files it touched last, and the tokens its own model used."""
+        """Returns how large the session is, the repo-relative files it touched last, and the tokens its own model
+        used."""
         return {
             "turns": self._state.met + 1,
             "tool_calls": self._state.calls,

@@ -1,5 +1,9 @@
 """Joins the candidates of several windows: the model says which ones make the same claim, and code must find them
-similar. Without a usable answer, code joins alone, and only candidates that are nearly identical."""
+similar.
+
+If the model gives no usable answer, or drops a candidate that no other one covers, code joins alone, and only
+candidates that are nearly identical.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +28,8 @@ MIN_SAME_OVERLAP = 0.6  # word overlap from which code alone considers two claim
 
 @dataclass(frozen=True, slots=True)
 class JoinedCandidates:
-    """Two candidates make the same claim: `merged` has the quotes of both, `withdrawn` is to be withdrawn."""
+    """Two candidates returned earlier make the same claim: `merged` has the quotes of both, `withdrawn` is to be
+    withdrawn."""
 
     merged: Candidate
     withdrawn: Candidate
@@ -33,8 +38,11 @@ class JoinedCandidates:
 def join_with_model(
     lm: dspy.LM, candidates: Sequence[Candidate], metadata: str, metrics: str, guidance: str
 ) -> Iterator[JoinedCandidates | str]:
-    """Yields the joins among the candidates of several windows, keeping the more confident of two, after the reason as
-    a text if code joined alone. Raises StoppedError."""
+    """Yields the joins among the candidates of several windows, keeping the more confident of two. Yields the reason as
+    a text first if code joined alone.
+
+    Raises StoppedError.
+    """
     listed = json.dumps([_describe_candidate(candidate) for candidate in candidates], ensure_ascii=False)
     inputs = {"transcript": listed, "metadata": metadata, "metrics": metrics, "guidance": guidance}
     try:
@@ -60,7 +68,8 @@ def join_with_model(
 
 
 def join_without_model(candidates: Sequence[Candidate]) -> Iterator[JoinedCandidates]:
-    """Yields the joins of candidates that are nearly identical, keeping the more confident one."""
+    """Yields the joins that code makes without a model: candidates that are nearly identical, keeping the more
+    confident one."""
     near = ((at, _find_nearest(candidates, at, range(at), MIN_SAME_OVERLAP)) for at in range(len(candidates)))
     yield from _join_pairs(candidates, [(at, other) for at, other in near if other is not None])
 

@@ -39,8 +39,11 @@ Item = TypeVar("Item", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class ParsedAnswer(Generic[Item]):
-    """The items that could be parsed, why others could not, and, if none could be, the reason. `is_truncated`: the
-    model reached its output limit, or, `truncation_unreported`, the answer ends in the middle of its JSON."""
+    """The items that could be parsed, why others could not, and, if none could be, the reason in `parse_error`.
+
+    `is_truncated`: the model reached its output limit, so there is more to say. `truncation_unreported`: the model did
+    not report that, but the answer ends in the middle of its JSON.
+    """
 
     items: tuple[Item, ...]
     faults: tuple[str, ...] = ()
@@ -59,8 +62,13 @@ def ask_signature(
     retry: bool = True,
 ) -> ParsedAnswer[Item]:
     """Asks once and, with `retry`, a second time with the error message if nothing in the answer can be parsed.
-    `signature` has one output field, an `item` or a list of them. `think`: the model gives its reasoning before the
-    answer. Raises ModelError if no answer came, any LerimError from the engine, and StoppedError."""
+
+    `signature` has one output field, an `item` or a list of them; `inputs` has a text for each input field. The error
+    is appended to the last of these. `think`: the model gives its reasoning before the answer.
+
+    Raises ModelError (WindowTooLargeError, ModelKeyError, ModelGoneError, ModelRefusedError, ModelSilentError,
+    ModelAwayError) if no answer came, any LerimError from the engine, and StoppedError.
+    """
     answer = _ask_once(lm, signature, inputs, item, think)
     if not answer.parse_error or (answer.is_truncated and not answer.truncation_unreported) or not retry:
         return answer

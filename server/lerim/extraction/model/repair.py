@@ -1,4 +1,8 @@
-"""Asks the model again for the exact words behind claims whose quote was not found, or only in tool output."""
+"""Asks the model again about claims whose quote was not found, or only in tool output: for the exact words of the
+person or the agent that state them.
+
+The new quotes are looked up like all quotes. Only turns that may contain them are sent again.
+"""
 
 from __future__ import annotations
 

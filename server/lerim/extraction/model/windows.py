@@ -1,7 +1,14 @@
-"""Windows over a session's turns; one model call reads one window. Windows begin and end at turn boundaries; only a
-turn larger than a window is cut, at line ends if they are near, and each part repeats the turn's header. Every block
-ends with a newline and begins with a bracket, where o200k never joins tokens, so a window has exactly as many tokens as
-its blocks together. A window is left out only if it has no sign, a word or a form, of anything worth keeping."""
+"""Windows over a session's turns; one model call reads one window.
+
+Windows begin and end at turn boundaries. Only a turn larger than a window is cut, at line ends or else between tokens,
+and each part repeats the turn's header. Every block ends with a newline and begins with a bracket, where o200k never
+joins tokens, so a window has exactly as many tokens as its blocks together. The number of tokens of each text
+is kept in the catalog, so that it is counted only once.
+
+Whether a window is worth sending is decided by cheap signs, and in doubt it is sent: a sign is a word or a form, not a
+sentence that was understood. Only text without any sign is left out: greetings, plain orders, looking around, work that
+went well and was reported without a reason.
+"""
 
 from __future__ import annotations
 
@@ -106,8 +113,12 @@ def cut_windows(
     count: CountTokens = tokens.count_tokens,
 ) -> list[Window]:
     """Returns the fewest windows of at most `max_tokens` (64 or more) that show, in order, every turn numbered above
-    `seen`, each after as many turns shown before as fit into `overlap_tokens`. Tokens are counted only if the text has
-    more bytes than a window may have tokens. Raises SettingsError."""
+    `seen`.
+
+    Each window begins with turns that were shown before, as many as fit into it and into `overlap_tokens`. Tokens are
+    counted only if the text has more bytes than a window may have tokens. Raises SettingsError if they cannot be
+    counted.
+    """
     texts = [turn.header + turn.body() for turn in turns]
     sizes = [len(text.encode("utf-8", "surrogatepass")) for text in texts]
     both = zip(turns, texts, sizes, strict=True)

@@ -1,5 +1,10 @@
-"""Detects what a person states outright, which is always worth reviewing, and what no longer applies. Of all keyword
-rules tried on the labeled sessions, these improve the result (`evals/README.md`)."""
+"""Detects what a person states outright, which is always worth reviewing: a rule, a preference, a choice of two things;
+and what no longer applies, because the person calls it off or the agent finds that it was wrong.
+
+Of all keyword rules for statements tried on the labeled sessions, these improve the result: more of the required
+memories are found, proposals are as often right as before, and no additional session with nothing to keep yields a
+proposal (`evals/README.md`).
+"""
 
 from __future__ import annotations
 

@@ -16,8 +16,11 @@ they said when denying or approving a tool call; a plan the person approved; wha
 
 
 class TurnPassage(msgspec.Struct, frozen=True, gc=False):
-    """A sentence, verbatim. `index` is its position among those of its text, `before` the sentence before it. For an
-    answer, `heading` is the agent's question and `before` what the agent said about the chosen option."""
+    """A sentence, verbatim. `index` is its position among the `passage_count` passages of its text.
+
+    `before` is the sentence before it in the same text. For an answer, `heading` is the agent's question and `before`
+    what the agent said about the chosen option.
+    """
 
     turn: str
     ordinal: int

@@ -1,10 +1,26 @@
-"""Adjusts the ranking by the person's decisions about candidates: a small, bounded adjustment of the learned score `s`,
-a log odds (docs/decisions/0026). A passage's shift is the sum of w[a] over its aspects `a`, divided by the root of
-their number. The weights `w` are those of a logistic regression with `s` as the offset and a ridge penalty (le Cessie
-and van Houwelingen, Applied Statistics 41, 1992), found one at a time with the bound 1/4 on the curvature of the
-logistic loss, which never overshoots (Böhning and Lindsay, 1988). Nothing is silenced for good: the shift is at most
-`MAX_SHIFT`, and what the ranker would propose by itself stays at `first` until a shift below `-CLEAR_SHIFT`, and never
-falls below `further`."""
+"""Adjusts the ranking by the person's decisions about candidates: a small, bounded adjustment of the score.
+
+The learned score `s` of a passage is a log odds. The adjustment adds a shift to it:
+
+    corrected = s + max(-MAX_SHIFT, min(MAX_SHIFT, sum of w[a] over the passage's aspects a / sqrt(number of aspects)))
+
+An aspect is a simple property of the passage: its source, the kind of memory it would be, a cue it contains. The
+weights `w` are those of a logistic regression with `s` as the offset and a ridge penalty (le Cessie and van
+Houwelingen, "Ridge estimators in logistic regression", Applied Statistics 41, 1992): they minimize
+
+    sum over the decisions of log(1 + exp(-y * (s + shift))) + RIDGE_PENALTY / 2 * sum of w[a] squared,  y = 1 or -1
+
+So the shift is zero without decisions, a decision that agrees with the score moves little, the order of the decisions
+does not matter, and rejections alone never raise a score: no weight can then be above zero. The minimum is found one
+weight at a time, using the bound 1/4 on the curvature of the logistic loss, which never overshoots (Böhning and
+Lindsay, "Monotonicity of quadratic-approximation algorithms", 1988).
+
+Two limits keep anything from being silenced for good. The shift is at most `MAX_SHIFT` in either direction. And a
+passage that the learned ranker would propose by itself (`s >= first`, which includes everything a person says outright)
+has a floor: it stays at `first` until the decisions are clear (a shift below `-CLEAR_SHIFT`, about seven rejections of
+similar candidates), and never falls below `further`. It then no longer opens the list of a session, but still appears
+if the session has something else to show. See `ranker.py` for `first` and `further`.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +59,8 @@ _ASPECTS: Final[Mapping[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """A person's decision about one ranked candidate with these aspects and this learned score."""
+    """A person's decision about one ranked candidate: its `aspects`, its learned `score`, and whether it was wanted
+    (accepted, edited, proposed anyway) or rejected."""
 
     aspects: tuple[str, ...]
     score: float
@@ -68,7 +85,8 @@ def named_features(features: Sequence[float]) -> dict[str, float]:
 
 
 def passage_aspects(features: Mapping[str, float], primitive: str, kind: str | None) -> tuple[str, ...]:
-    """Returns the aspects of a passage that would become this type and kind of memory; none without features."""
+    """Returns the aspects of a passage with these features that would become this type and kind of memory; none without
+    features."""
     if not features:
         return ()
     shown = [name for name, needed in _ASPECTS.items() if any(features.get(one, 0.0) > 0 for one in needed)]

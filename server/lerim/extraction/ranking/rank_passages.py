@@ -1,5 +1,8 @@
-"""Turns a ranked passage into a draft in the words as they were said: the title is the sentence or its first clauses,
-and the body adds what it refers to and what came of it."""
+"""Turns a ranked passage into a draft: the words as they were said, with what they refer to and what came of them.
+
+Nothing is reworded. The title is the sentence or its first clauses. The body contains all of it, the sentence before if
+it refers back to that, and what the agent did about it.
+"""
 
 from __future__ import annotations
 
@@ -222,7 +225,8 @@ def _make_body(passage: TurnPassage, text: str, context: Quote | None, scene: Sc
 
 
 def _needs_context(text: str) -> bool:
-    """Returns whether a sentence begins by referring back, or contains a pronoun and no name."""
+    """Returns whether a sentence needs what was said before it: it begins by referring back, or contains a pronoun and
+    no name."""
     return bool(_REFERS_BACK.match(text)) or bool(_PRONOUN.search(text) and not _NAME_FORM.search(text))
 
 
@@ -256,7 +260,8 @@ def _split_sentences(text: str) -> Iterator[str]:
 
 
 def _describe_outcome(passage: TurnPassage, scene: Scene) -> str:
-    """Returns the files that the agent changed because of a person's words, and the last command after that."""
+    """Returns what the agent did about a person's words: the files it changed, and the project's last command after
+    that, if it passed."""
     files = find_changed_files(scene, scene.now) if passage.is_persons else ()
     if not files:
         return ""
@@ -290,7 +295,8 @@ class MeasuredPassage(NamedTuple):
 
 
 def measure_passages(before: Exchange, now: Exchange, after: Turn | None, number: int) -> Iterator[MeasuredPassage]:
-    """Yields the passages of `now` with their features. `number` is the count of earlier prompts."""
+    """Yields the passages of `now` with their features. `before` is the exchange before it, `after` the person's next
+    words, `number` the count of earlier prompts."""
     for turn in (now.prompt, *now.replies):
         if turn is not None:
             around: TurnSurroundings | None = None

@@ -1,4 +1,5 @@
-"""A draft: a proposal made from a signal, before the gate has judged it; and the places where it applies."""
+"""A draft: a proposal made from a signal, before the gate has judged, redacted and weighed it. And where it applies: in
+the files it names, else in the files changed during its exchange."""
 
 from __future__ import annotations
 
@@ -69,8 +70,11 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One exchange with its context. `locate` maps a path as written and the turn's cwd to a repo-relative path, or ""
-    for one outside; `symbols` maps names to the file that defines them, as far as the session saw it."""
+    """One exchange with its context: the exchange before, and the person's next words (None: none yet).
+
+    `locate` maps a path as written and the turn's cwd to a repo-relative path, or "" for a path outside the repository.
+    `symbols` maps names to the repository file that defines them, as far as the session saw it.
+    """
 
     before: Exchange
     now: Exchange
@@ -100,7 +104,8 @@ def find_changed_files(scene: Scene, exchange: Exchange) -> tuple[str, ...]:
 
 
 def narrow_to_symbols(scene: Scene, exchange: Exchange, files: Sequence[str]) -> tuple[str, ...]:
-    """Returns these places with `path#symbol` for each file in which the exchange changed one definition alone."""
+    """Returns these places with `path#symbol` for each file in which the exchange changed one function, class or
+    constant alone, as far as its edits and replies say."""
     return tuple(_narrow_to_symbol(scene, exchange, path) for path in files)
 
 

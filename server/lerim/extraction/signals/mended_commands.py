@@ -1,5 +1,8 @@
-"""Finds commands that failed and then passed: after edits, or written differently. Exit codes decide, not what anybody
-says. What the agent itself broke and repaired in the same session is no lesson."""
+"""Finds commands that failed and then passed: after edits (the same command), or written differently (another one).
+
+Exit codes decide, not what anybody says. Open failures are kept from turn to turn and across syncs. What the agent
+itself broke and repaired in the same session is work, not a lesson, and yields nothing.
+"""
 
 from __future__ import annotations
 
@@ -178,7 +181,8 @@ def _added_lines(call: ToolCall, most: int = 3) -> list[str]:
 
 
 def _may_be_variant(failed: str, passed: str) -> bool:
-    """Returns whether one of the failed command's first two words is in the passed one."""
+    """Returns whether one command may be a form of the other: one of the failed command's first two words is in the
+    passed one."""
     return any(word in passed for word in failed.split()[:2])
 
 

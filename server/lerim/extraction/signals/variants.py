@@ -1,4 +1,5 @@
-"""Finds what made a failing command pass other than an edit: a variant of it, or the removal of a setting."""
+"""Finds what made a failing command pass other than an edit: a variant (a wrapper, a flag, a variable, another folder
+or script), or the removal of a setting that the agent wrote and the tool refused by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Collects what was done in a session, exchange by exchange. What is not recorded is left out, not guessed."""
+"""Collects what was done in a session from the catalog, exchange by exchange: changed files, commands and their
+results, commits, choices, refusals. Nothing is interpreted or guessed; what is not recorded is left out.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +47,10 @@ class SessionAction:
 
 @dataclass(slots=True)
 class SummaryExchange:
-    """A person's message (None: the session begins with a reply) and all replies to it. `changed_files` maps paths to
-    the turns that changed them, `read_files` maps other paths to one turn."""
+    """A person's message and all replies to it. `prompt` is None if the session begins with a reply.
+
+    `changed_files` maps repo-relative paths to the turns that changed them, `read_files` maps other paths named in tool
+    calls to one turn."""
 
     prompt: SummaryTurn | None
     replies: list[SummaryTurn] = field(default_factory=list)

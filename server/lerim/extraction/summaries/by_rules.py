@@ -1,4 +1,7 @@
-"""Summarizes a session without a model. Every word is a quote, in quotation marks, or says what was recorded."""
+"""Summarizes a session without a model: what the person asked, what was done and how it ended, each with its turns.
+
+Every word either is a quote from the person or the agent, in quotation marks, or describes what the session recorded.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,10 @@ PLATFORMS_WITHOUT_RESULTS: frozenset[Platform] = frozenset({"cursor", "copilot"}
 
 
 def summarize_by_rules(turns: Sequence[SummaryTurn], facts: SummaryFacts, locate: Locate) -> Summary | None:
-    """Returns the summary of these turns, or None if no person asked for anything that may be quoted."""
+    """Returns the summary of these turns of a session, or None if no person asked for anything that may be quoted.
+
+    `locate` maps a path as named in a tool call, and a working folder, to a repo-relative path; "" for one outside.
+    """
     exchanges = split_exchanges(turns, locate, records_results=facts.platform not in PLATFORMS_WITHOUT_RESULTS)
     prompts = [exchange for exchange in exchanges if is_request(exchange.prompt)]
     intent = fit_statements(_make_intent(prompts), INTENT_WORDS)
@@ -130,8 +136,9 @@ def _importance(exchange: SummaryExchange) -> int:
 
 
 def _make_happened(exchanges: Sequence[SummaryExchange], report: SummaryExchange | None) -> tuple[Statement, ...]:
-    """Returns a statement for each exchange in which something was done or found. The agent's last words, in `report`,
-    belong to the outcome, unless that exchange has nothing else to state."""
+    """Returns a statement for each exchange in which something was done or found, in the order of the session. The
+    agent's last words, in `report`, belong to the outcome and are left out here if that exchange has something else to
+    state."""
     described = {
         number: _describe_exchange(one, one is not report or not _importance(one))
         for number, one in enumerate(exchanges)

@@ -61,7 +61,8 @@ def has_substance(text: str) -> bool:
 
 @lru_cache(maxsize=256)  # a session's messages are needed for its title, its sections and its end
 def summarize_request(text: str, most: int) -> str:
-    """Returns what a person's message asks for: its first sentences, or the title of a plan they handed over."""
+    """Returns what a person's message asks for in at most `most` characters: its first sentences, or the title of a
+    plan they handed over; "" if nothing in it may be quoted."""
     own = clean_text(remove_private_blocks(text))
     lines = list(_prose_lines(_clip_head(own)))
     whole = squeeze_spaces(" ".join(lines[:1] if own.lstrip().startswith("#") else lines[:_FIRST]))
@@ -75,7 +76,8 @@ def summarize_request(text: str, most: int) -> str:
 
 @lru_cache(maxsize=256)
 def find_report_sentence(text: str, most: int) -> str:
-    """Returns the sentence of an agent's message that best states the result of its work, "" if there is none."""
+    """Returns the sentence of an agent's message that best states the result of its work: at most `most` characters, no
+    question, prose before list items; "" if there is none."""
     found: list[tuple[bool, str]] = []
     for line in _clip_head(clean_text(remove_private_blocks(text))).split("\n"):
         if _TABLE.match(line) or line.startswith(("    ", "\t")) or _TITLED.match(line):
@@ -91,14 +93,16 @@ def find_report_sentence(text: str, most: int) -> str:
 
 
 def title_request(text: str, most: int) -> str:
-    """Returns a message's first sentence without polite phrases as a title."""
+    """Returns a message as a title: its first sentence without polite phrases. A question keeps its question mark,
+    unless such a phrase made it one."""
     first = _BREAK.split(text, maxsplit=1)[0]
     request = _POLITE.sub("", first) or first
     return one_line(capitalize_first(request), most).rstrip(".:,; " if request == first else ".:,;? ")
 
 
 def one_line(text: str, most: int) -> str:
-    """Returns a short text on one line, without secrets, hidden characters, markup and links."""
+    """Returns a short text of a session or a model, such as a title, on one line: without secrets, hidden characters,
+    markup and links, as a summary shows it."""
     shown = clean_text(remove_private_blocks(text))[:MAX_READ_CHARS].lstrip(" \t\n>#*-")
     return shorten(squeeze_spaces(_strip_markdown(shown)), most)
 

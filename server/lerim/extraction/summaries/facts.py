@@ -42,7 +42,8 @@ LANGUAGES = {
 
 @dataclass(frozen=True, slots=True)
 class SummaryFacts:
-    """What is known about a session besides its turns. `decided` are the decisions that give something up, by turn."""
+    """What is known about a session besides its turns. `title` is the agent's title for it, `agent` the agent's display
+    name, `decided` the decisions that give something up, each with the id of its turn."""
 
     platform: Platform
     agent: str
@@ -58,7 +59,8 @@ def is_request(prompt: SummaryTurn | None) -> bool:
 
 
 def describe_session(exchanges: Sequence[SummaryExchange], turns: Sequence[SummaryTurn], facts: SummaryFacts) -> str:
-    """Returns one sentence of figures, without how long the session took: it may go on after its summary."""
+    """Returns one sentence of figures. How long the session took is not among them: it may go on after its summary, and
+    its transcript and the lists say so from its first and last turn."""
     prompts = sum(is_request(one.prompt) for one in exchanges)
     changed, ran = len(collect_changed_files(exchanges)), [run for one in exchanges for run in one.runs]
     failed = sum(run.outcome == "failed" for run in ran)

@@ -1,5 +1,9 @@
-"""Summarizes a session with a model: one call per new part, and one more to join several. A statement must name turns
-the model was shown, and its numbers, paths and names must occur there; what is left out is filled in by the rules."""
+"""Summarizes a session with a model: one call per new part, and one more to join the summaries of several parts.
+
+Nothing the model says is taken on trust: a statement must name turns the model was shown, and each number, path and
+name in it must occur there. Figures, files and dates come from code. What the model leaves out is filled in by the
+rules.
+"""
 
 from __future__ import annotations
 

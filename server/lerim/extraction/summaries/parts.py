@@ -1,5 +1,9 @@
-"""What a model is asked about the parts of a session, and what it said about them, kept between syncs. The docstrings
-and descriptions of the DSPy signatures are part of the prompts."""
+"""What a model is asked about the parts of a session, as stored in the catalog and without tool output, and what it
+said about them, stored so that nothing is paid for twice: in the session's state between syncs, and each answer by what
+was shown, the question and the model.
+
+The docstrings and descriptions of the DSPy signatures are part of the prompts.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +92,8 @@ class SummaryMergeSignature(dspy.Signature):  # type: ignore[misc]
 
 
 class SummaryParts(BaseModel):
-    """What `model` has summarized so far; `sent` is the number of the last turn in it, `turn` its id."""
+    """The parts of a session that `model` has summarized so far; `sent` is the number of the last turn in them, `turn`
+    its id."""
 
     version: int = VERSION
     model: str = ""

@@ -60,7 +60,8 @@ class Summary:
 
 
 def address_person(text: str) -> str:
-    """Returns sentences for the person who had the session: “The user asked: …” becomes “You asked: …”."""
+    """Returns sentences about a session for the person who had it: “The user asked: …” becomes “You asked: …”. Files,
+    which others may read, keep the neutral words."""
     return _ABOUT_PERSON.sub(lambda found: "Your" if found["owns"] else "You", text)
 
 
@@ -104,7 +105,8 @@ def render_summary(summary: Summary) -> str:
 
 
 def split_sections(text: str) -> dict[str, str]:
-    """Returns the text below each heading of a summary; the key "" has the text before the first."""
+    """Returns the text below each heading of a summary, however a person edited it; the key "" has the text before the
+    first."""
     sections: dict[str, str] = {}
     name, start = "", 0
     for match in _HEADING.finditer(text):

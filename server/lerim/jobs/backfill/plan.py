@@ -30,8 +30,10 @@ class _Progress(msgspec.Struct, frozen=True):
 
 
 def plan_backfill(context: SyncContext, until: date | None) -> BackfillPlan:
-    """Index all sessions, and return the days and the price of a backfill until the end of a day (None: today). Raises
-    StoppedError, CatalogError, SettingsError."""
+    """Index all sessions, and return the days and the price of a backfill until the end of a day (None: today).
+
+    Raises StoppedError if the person cancels, CatalogError, SettingsError.
+    """
     key, home = context.project.key, context.home
     index_other_sessions(context, 0)
     context.raise_if_cancelled()

@@ -30,8 +30,9 @@ class BackfillOptions:
 
 
 class BackfillPlan(msgspec.Struct, frozen=True):
-    """What a backfill would do: its days, oldest first, and the work that waits for the chosen model. `done_through` is
-    the last day of an earlier run, "" without one."""
+    """What a backfill would do: its days, oldest first, and what it would cost. `waits` has the sessions that are not
+    read yet, their tokens and their price with the chosen model; `done_through` is the last day of an earlier run, ""
+    if there was none."""
 
     project: str
     days: list[str]
@@ -52,7 +53,8 @@ EmitBackfill = Callable[[BackfillProgress], None]
 
 
 class BackfillDay(msgspec.Struct, frozen=True):
-    """One day that was worked through: the numbers of candidates and lifecycle steps, and the journal's file."""
+    """One day that was worked through: how many candidates were proposed and accepted, how many lifecycle steps were
+    proposed or done, and what became of the journal's file ("" if none was asked for)."""
 
     day: str
     candidates: int

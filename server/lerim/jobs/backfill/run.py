@@ -1,6 +1,9 @@
-"""Works through a project's past, one local day after the other, as if Lerim had been there. It holds the project's
-lock for all its days, because a sync in between would read the newest sessions first. A process that is killed loses
-nothing: the next run continues with the day it was at."""
+"""Works through a project's past, one local day after the other, as if Lerim had been there: each day is synced,
+maintained and, if wanted, written to the journal with the clock at its end.
+
+It holds the project's lock for all its days, because a sync in between would read the newest sessions first. A process
+that is killed loses nothing: the next run continues with the day it was at, and the parts of a day can be repeated.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +40,11 @@ _UNREAD = "The model has not read all sessions of this day{}. Run the same comma
 
 
 def backfill_project(context: SyncContext, options: BackfillOptions, emit: EmitBackfill) -> BackfillReport:
-    """Work through the days that no earlier run finished, oldest first. `context` has the present clock; its options
-    are not used. A day whose sessions the model could not read ends the run. Raises BusyError while another process
-    works on the project, CatalogError, SettingsError, MemoryError_."""
+    """Work through the days that no earlier run finished, oldest first, with the parts of a sync and of maintenance.
+
+    `context` has the present clock; its options are not used. A day whose sessions the model could not read ends the
+    run. Raises BusyError while another process works on the project, CatalogError, SettingsError, MemoryError_.
+    """
     started_at = time.monotonic()
     own_lock = hold_project_lock(context.home, context.project.key, "working through the past", shared=True)
     with own_lock, shared_copies():
@@ -162,7 +167,8 @@ class _Backfill:
         return True
 
     def maintain(self, context: SyncContext) -> int:
-        """Take a day's lifecycle steps, unless there are memories of later days. Raises MemoryError_, StoppedError."""
+        """Take the lifecycle steps of a day, unless there are memories of later days. Return how many there were.
+        Raises MemoryError_, StoppedError."""
         stored, _ = context.place.store().load_all(archived=True)
         if any(one.record.created > context.clock() for one in stored):
             self.problems.append(Problem("backfill-later", str(context.project.memory_dir), _LATER_MEMORIES))

@@ -39,9 +39,13 @@ class ExtractionRequest:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedSession:
-    """What was learned from the new turns of one session, redacted. `results` must be handled in order; `facts` are
-    encoded, by turn id; `model_turns` are worth a model's time. `resume`, `state` and `redactions` are for the next
-    extraction, which is due in `due_in` seconds; None: when the session grows."""
+    """What was learned from the new turns of one session.
+
+    `results` are in the order in which they must be handled, and redacted. `frictions` are the environment errors met,
+    none for a subagent. `facts` are encoded, by turn id, and `model_turns` are the turns worth a model's time.
+    `resume`, `state` and `redactions` are for the next extraction, which is due in `due_in` seconds; None: when the
+    session grows.
+    """
 
     results: tuple[Candidate | DroppedSignal | Withdrawal, ...]
     frictions: tuple[Friction, ...]
@@ -81,7 +85,8 @@ def extract_session(request: ExtractionRequest, cancelled: Callable[[], bool] = 
 
 
 class FactCollector:
-    """Collects the encoded facts of one session's turns, and the turns that are worth a model's time."""
+    """Collects the facts of one session's turns, encoded, by turn id, and the turns that are worth a model's time, for
+    `Catalog.finish_job`."""
 
     def __init__(self, project: Project, transcript: Transcript) -> None:
         self.by_turn: dict[str, bytes] = {}

@@ -22,8 +22,11 @@ Extraction = Callable[[], ExtractedSession]
 
 @dataclass(slots=True)
 class OrderedExtraction:
-    """Extracts the sessions of jobs, which are claimed a little ahead of the one that is handled. With a `pool` and
-    `helps`, this process extracts sessions too while it waits. `put_back` returns a claimed job to the queue."""
+    """Extracts the sessions of jobs, which are claimed a little ahead of the one that is handled.
+
+    `pool` may be None: then each session is extracted when its turn comes. With a pool and `helps`, this process
+    extracts sessions too while it waits. `put_back` returns a claimed job that was not handled to the queue.
+    """
 
     pool: ProcessPool | None
     helps: bool
@@ -32,8 +35,10 @@ class OrderedExtraction:
     cancelled: Callable[[], bool]
 
     def run(self, jobs: Iterable[QueueJob]) -> Generator[tuple[QueueJob, Extraction], None, None]:
-        """Yield each job with a function that returns what was learned, in order. Close the iterator, so that jobs
-        claimed ahead are put back. Raises StoppedError once `cancelled`."""
+        """Yield each job with a function that returns what was learned from its session, in the order of the jobs.
+
+        Close the iterator, so that jobs claimed ahead are put back. Raises StoppedError once `cancelled`.
+        """
         claimed, pool = iter(jobs), None
         waiting: deque[tuple[QueueJob, Extraction | Future[ExtractedSession | None]]] = deque()
         try:

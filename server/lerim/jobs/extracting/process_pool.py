@@ -67,8 +67,11 @@ class ProcessPool:
             self._idle.put(self._start_child())
 
     def submit(self, request: ExtractionRequest) -> Future[ExtractedSession | None]:
-        """Extract a session in one of the processes, in turn. The result is None if none of them can: then extract it
-        in this process. An error is that of the session, or a ReaderError if its process was killed."""
+        """Extract a session in one of the processes, in turn.
+
+        The result is None if none of them can: then extract it in this process. Its error is that of the session; one
+        whose process was killed, or killed because it took too long, is a ReaderError.
+        """
         return self._threads.submit(self._extract, request)
 
     def close(self) -> None:
@@ -154,7 +157,8 @@ def _end_child(child: _Child) -> None:
 
 
 def count_processes() -> int:
-    """Return one less than the processors this process may use, because it works too."""
+    """Return how many processes a pool should have: one less than the processors this process may use, because it
+    works too."""
     if sys.platform == "linux":
         processors = len(os.sched_getaffinity(0))
     else:

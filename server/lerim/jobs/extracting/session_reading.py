@@ -43,8 +43,10 @@ class TurnReading(Protocol):
 @dataclass(frozen=True, slots=True)
 class ReadingScope:
     """Which turns a reading yields: those in folders that `owners` gives to `project` (None: all) and, if `as_of` is
-    set, said before it. `now` is the time by which the last exchange counts as over. `open_session` and `exists` are
-    for a session that is not on this machine."""
+    set, said before it. `now` is the time in epoch seconds by which the last exchange counts as over.
+
+    A session that is not on this machine is read by `open_session`, and `exists` tells whether a path relative to
+    the project's root exists where the session was."""
 
     project: Project
     owners: FolderOwners | None
@@ -56,7 +58,8 @@ class ReadingScope:
 
 @dataclass(frozen=True, slots=True)
 class EarlierProgress:
-    """What the last job of a session saved, all empty at the start. `redactions` counts the secrets cut out."""
+    """What the last job of a session saved: the position, the state at that position, and how many secrets were cut
+    out so far. All empty at the start."""
 
     resume: bytes | None = None
     state: bytes | None = None
@@ -131,7 +134,8 @@ class SessionReading:
                 yield turn
 
     def faults_as_errors(self) -> AbstractContextManager[None]:
-        """Within the block, turn unexpected exceptions into a LerimError that names the session."""
+        """Within the block, turn every unexpected exception into a LerimError that names the session. Use it around
+        code that processes a turn."""
         return faults_as_errors(self._transcript.platform, self._transcript.place)
 
 
@@ -141,7 +145,8 @@ def make_material(
     state: bytes | None = None,
     exists: Callable[[str], bool] | None = None,
 ) -> extraction.Material:
-    """Return the material that a model reads of a session, from the `state` that the last job saved."""
+    """Return the material that a model reads of a session; `state` is what the last job saved, and `exists` is that of
+    `ReadingScope`."""
     root, exists_here = _find_root(project)
     session, platform = transcript.session_id, transcript.platform
     return extraction.Material(root, session, platform, state, exists=exists or exists_here, roots=project.folders)
@@ -154,7 +159,8 @@ def make_extraction(
     state: bytes | None = None,
     exists: Callable[[str], bool] | None = None,
 ) -> extraction.Extraction:
-    """Return the extraction by rules from a session, from the `state` that the last job saved."""
+    """Return the extraction by rules from a session; `state` is what the last job saved, and `exists` is that of
+    `ReadingScope`."""
     root, exists_here = _find_root(project)
     session, platform = transcript.session_id, transcript.platform
     return extraction.Extraction(
@@ -169,6 +175,7 @@ def make_locator(project: Project) -> extraction.Locator:
 
 
 def _find_root(project: Project) -> tuple[Path | None, Callable[[str], bool]]:
-    """Return the project's root, and whether a path relative to it exists; the personal project has none."""
+    """Return the project's root, and a function that tells whether a path relative to it exists. The personal project
+    has no root, and no path exists there."""
     root = None if project.is_personal else project.root
     return root, cache(lambda path: root is not None and not files.is_absent(f"{root}/{path}"))

@@ -28,8 +28,11 @@ def record_maintenance(project: Project, home: Home, now: datetime) -> None:
 
 
 def is_maintenance_due(project: Project, home: Home, now: datetime) -> bool:
-    """Whether an idle editor should maintain the project: it has memories, which decay without any changes, and the
-    last maintenance is at least a day ago, unreadable, or in the future."""
+    """Whether an idle editor should maintain the project: it has memories, and the last maintenance is at least a day
+    ago. A daily run is useful without any changes, because memories decay and themes end with time.
+
+    An unreadable record counts as no maintenance yet, and so does one from the future: the clock was set back.
+    """
     path = home.project(project.key) / "maintained.json"
     try:
         recorded = msgspec.json.decode(files.read_text(path, _MAX_BYTES), type=_LastMaintenance)

@@ -36,7 +36,8 @@ _OUTDATED_REASON = "The reason for it no longer holds."
 
 @dataclass(slots=True)
 class MaintainJob:
-    """One maintenance run of a project: its inputs and results so far. `dry_run`: write nothing in the repository."""
+    """One maintenance run of a project: its inputs and results so far. `dry_run`: write nothing in the repository.
+    `proposals` are those made so far."""
 
     place: ReviewPaths
     settings: Settings
@@ -131,7 +132,8 @@ def _withdraw_outdated(
 
 
 def _propose_one(job: MaintainJob, suggestion: Suggestion) -> ClaimBlocked | AlreadyKnown | None:
-    """Return why a suggestion was not proposed, or None. A dry run only adds a preview to `proposals`."""
+    """Propose one suggestion, accept it if the review is automatic, and record the outcome. A dry run only adds
+    a preview to `proposals`. Return why it was not proposed, or None."""
     if job.dry_run:
         job.proposals.append(preview_suggestion(job.place, suggestion))
         return None
@@ -167,6 +169,7 @@ def _record_action(job: MaintainJob, action: str, suggestion: Suggestion, propos
 
 
 def _proposal_key(one: Proposal | Suggestion) -> tuple[str, frozenset[str], tuple[str, ...]]:
-    """Proposals with the same key are the same, even if the texts of the memories have changed."""
+    """Return the action, the ids of the memories and the suggested places. Proposals with the same key are the same,
+    even if the texts of the memories have changed."""
     ids = frozenset(target.id if isinstance(target, Target) else target.record.id for target in one.targets)
     return one.action, ids, suggested_places(one.action, one.record)

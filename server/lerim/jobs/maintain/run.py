@@ -1,5 +1,10 @@
-"""One maintenance run of a project's memories: links, freshness, the plan, proposals. If the process is killed, nothing
-is lost: each proposal is written separately, and the next run finds those that wait."""
+"""One maintenance run of a project's memories: links, freshness, the plan, proposals. The job process and the terminal
+share it.
+
+This module makes no decisions: `maintenance/plan.py` plans the changes, and `review/` proposes them to the person or,
+if the review is automatic, applies them at once. If the process is killed, nothing is lost: each proposal is written
+separately, and the next run finds those that wait.
+"""
 
 from __future__ import annotations
 
@@ -57,8 +62,10 @@ def maintain_project(
     *,
     dry_run: bool = False,
 ) -> MaintainReport:
-    """Maintain a project's memories. `dry_run`: only say what would be proposed. Raises BusyError while another process
-    works on the project, MemoryError_ if the review cannot be written."""
+    """Maintain a project's memories. `dry_run`: only say what would be proposed.
+
+    Raises BusyError while another process works on the project, MemoryError_ if the review cannot be written.
+    """
     started_at = time.monotonic()
     settings, _ = load.load_settings(environ, home, project.root)
     place = ReviewPaths(project, home)
@@ -158,7 +165,8 @@ class _MaintenanceRun(MaintainJob):
         self.counts["unchanged"] = len({one.record.id for one in active} - affected_ids)
 
     def update_outcomes(self) -> None:
-        """Compute what became of the memories that agents were given. Raises StoppedError."""
+        """Compute what became of the memories that agents were given, which changes what their confidence counts as.
+        Raises StoppedError."""
         try:
             self.problems += compute_benefit(self.place.project, self.place.home, self.cancelled).problems
         except LerimError as error:  # the other steps work without it
@@ -166,7 +174,8 @@ class _MaintenanceRun(MaintainJob):
         self.raise_if_cancelled()
 
     def check_freshness(self, active: Sequence[StoredMemory], now: datetime) -> DriftSummary:
-        """Return the drift of active memories, an empty summary if it is unknown. Raises StoppedError."""
+        """Return how the references of active memories drifted; an empty summary if that cannot be determined. Raises
+        StoppedError."""
         project = self.place.project
         checker = DriftChecker(project, self.place.home, open_git(project.root, self.environ))
         summaries: list[DriftSummary] = []
@@ -208,7 +217,8 @@ class _MaintenanceRun(MaintainJob):
         return True
 
     def find_theme_activity(self, memories: Sequence[StoredMemory]) -> dict[str, ThemeActivity]:
-        """Return the activity of each theme; nothing, so that no theme ends, without the catalog."""
+        """Return the activity of each theme, which decides whether it ends. If the catalog cannot be used, return an
+        empty mapping, so that no theme ends for that reason."""
         try:
             return find_theme_activity(self.place.project, self.place.home, memories, self.clock())
         except CatalogError as error:

@@ -55,7 +55,8 @@ class JobError(LerimError):
 
 @dataclass(slots=True)
 class RunningJob:
-    """A running sync or maintenance job; `waiters` counts the callers that wait for it."""
+    """A running sync or maintenance job. `waiters` counts the callers that wait for it and is 0 if the idle clock
+    started it."""
 
     kind: Literal["sync", "maintain"]
     root: Path
@@ -76,8 +77,11 @@ class RunningJob:
 
 @dataclass(slots=True)
 class JobProcesses:
-    """All jobs of this sidecar or server; `running` holds them by project key, `one_off_processes` try a model or
-    answer a question. A new job waits up to `cancel_wait_seconds` for a cancelled one to end."""
+    """All jobs of this sidecar or server; `running` holds them by project key.
+
+    `make_environ` returns the environment for a new job, and `ask_editor` lets jobs ask the editor's models. A new job
+    waits up to `cancel_wait_seconds` for a cancelled one to end. `one_off_processes` try a model or answer a question.
+    """
 
     make_environ: Callable[[], Mapping[str, str]]
     home: Path
@@ -97,9 +101,12 @@ class JobProcesses:
         has_waiter: bool = True,
         options: SyncOptions | None = None,
     ) -> SyncReport:
-        """Runs a sync, or joins the one that is running; after an idle one, an explicit one runs again, because it
-        covers more. Cancelling the last waiting caller cancels the job. `has_waiter`: the caller waits for the
-        result."""
+        """Runs a sync, with `options` if given, or joins the one that is running. Cancelling the last waiting caller
+        cancels the job.
+
+        An explicit sync covers more than an idle one, so it runs again after an idle one that it joined.
+        `has_waiter`: the caller waits for the result and may cancel the job.
+        """
         job = RunningJob("sync", root, explicit, on_line, options=options)
         report = await self._start_or_join(key, job, has_waiter=has_waiter)
         assert isinstance(report, SyncReport)
@@ -212,8 +219,10 @@ class JobProcesses:
     async def _read_lines(
         self, process: asyncio.subprocess.Process, on_line: LineHandler, *, explicit: bool = True
     ) -> tuple[LastLine | None, int]:
-        """Returns the line that a job ended with, and its exit code; forwards its questions to the editor. Raises
-        ValueError for a line over MAX_LINE."""
+        """Reads a job's lines until it ends: forwards its questions to the editor and passes the others to `on_line`.
+
+        Returns the line it ended with, and its exit code. Raises ValueError for a line over MAX_LINE.
+        """
         assert process.stdout is not None
         decoder = msgspec.json.Decoder(JobLine)
         last: LastLine | None = None
@@ -265,7 +274,10 @@ class JobProcesses:
         raise JobError(f"The {name} ended without an answer (exit code {code}).", todo="Try again.")
 
     async def ask(self, root: Path, question: Question, on_sentence: Callable[[Sentence], None]) -> Answer:
-        """Asks a question about a repository. `on_sentence` gets each complete sentence. Raises JobError."""
+        """Asks a question about a repository. `on_sentence` gets each complete sentence.
+
+        Raises JobError if there is no answer.
+        """
 
         def pass_sentence(line: JobLine) -> None:
             if isinstance(line, SentenceEvent):

@@ -14,7 +14,8 @@ from lerim.review import MemoryAction, Proposal, ReviewResult, RunFolder, add_me
 
 
 def accept_automatically(context: SyncContext, report: SyncReport) -> SyncReport:
-    """If the review is automatic, accept waiting candidates. Return the report with them added."""
+    """If the review is automatic, accept waiting candidates. Return the report with them added; the run folder lists
+    them as well."""
     settings = context.settings
     if settings.review_mode != "auto":
         return report
@@ -42,7 +43,8 @@ def _to_memory_action(proposal: Proposal, result: ReviewResult) -> MemoryAction:
 
 
 def _write_actions(folder: str, run: RunFolder, actions: list[MemoryAction]) -> str:
-    """Return the path of the run folder, "" if there is none. Raises MemoryError_, BoundaryError."""
+    """Add the actions to the sync's run folder `folder`, or write `run` as a new one if that is "". Return the folder's
+    path, "" if there is none. Raises MemoryError_, BoundaryError."""
     if not folder:
         run.actions = actions
         return str(run.write() or "")

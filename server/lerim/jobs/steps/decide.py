@@ -1,6 +1,10 @@
-"""The part of a sync in which a model compares a waiting candidate, only once, with similar memories: the explorer
-model looks for evidence, the lead model decides, and code checks the decision, which becomes the candidate's suggested
-answer."""
+"""The part of a sync in which a model compares a waiting candidate with similar memories: whether it says the same as
+one of them, changes it, replaces it or answers it. The explorer model looks for evidence, the lead model decides, and
+code checks the decision.
+
+The decision becomes the candidate's suggested answer, which the person may take or not. A model is asked about each
+candidate only once.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +43,8 @@ REFUSED = "The model's decision could not be used."
 
 
 def suggest_answers(context: SyncContext, report: SyncReport) -> SyncReport:
-    """Let the lead model suggest answers for undecided candidates, if one may be asked. Raises CatalogError."""
+    """Let the lead model suggest answers for undecided candidates, unless no model may be asked or an earlier step
+    stopped asking. Return the report with the results added. Raises CatalogError."""
     undecided = find_undecided(queue.list_pending(context.place)[0])
     if not undecided or any(step.kind == "stopped" for step in report.steps):
         return report

@@ -1,4 +1,6 @@
-"""The last step of a sync: asks a model, within consent and budget, for the facts of a few turns that are worth it."""
+"""The step of a sync that asks a model, if one is chosen, for the facts of a few turns that are worth it, last of all,
+within consent and budget. The facts that rules find are kept with the extraction
+(`jobs/extracting/extract_session.py`)."""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ FACT_TOKENS = 1_500
 
 
 def ask_for_facts(context: SyncContext, report: SyncReport) -> SyncReport:
-    """Let the extraction model find facts in the newest turns that wait for it. Raises CatalogError."""
+    """Let the extraction model find facts in the newest turns that wait for it, unless an earlier step stopped asking.
+    Return the report with the usage added. Raises CatalogError."""
     key, options = context.project.key, context.options
     if any(step.kind == "stopped" for step in report.steps):
         return report

@@ -1,6 +1,9 @@
-"""The part of a sync in which a model reads the sessions that the rules have read and proposes what they missed. Errors
-here do not affect what the rules proposed. If reading a session fails, its results so far are kept, and the next sync
-continues there."""
+"""The part of a sync in which a model reads the sessions that the rules have read and proposes what they missed.
+
+Errors here do not affect what the rules proposed. If the person has not agreed to the model yet, or the day's budget is
+used up, that is not an error: the report says what waits and why. If reading a session fails, its results so far are
+kept, and the next sync continues there.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,8 @@ MAX_TAGGED_MEMORIES = 200
 
 
 def ask_model(context: SyncContext, report: SyncReport) -> SyncReport:
-    """Let the extraction model read the sessions that wait for it, if it may be asked. Raises CatalogError."""
+    """Let the extraction model read the sessions that wait for it. Return the report with its results added. Raises
+    CatalogError."""
     session = context.open_model("extract")
     if isinstance(session, ModelChoice):
         return with_no_model_asked(
@@ -146,8 +150,11 @@ class _ModelPass:
         self._max_window_tokens = min(self._max_window_tokens, tokens)
 
     def _load_earlier_claims(self, job: QueueJob) -> list[extraction.EarlierClaim]:
-        """Return the claims proposed from this session already. Candidates that only the ranker found are left out: the
-        model may propose them in its own words, and they give way to it."""
+        """Return the claims proposed from this session already: those of the rules, and those that wait for the person.
+
+        Candidates that only the ranker found are left out, so that the model may propose them in its own words; they
+        give way to it.
+        """
         claims = extraction.unpack_state(self.part.catalog.load_other_state(job, EXTRACT_JOB)).claims
         by_rules = [
             extraction.EarlierClaim(claim.title, claim.turn)
@@ -165,7 +172,8 @@ class _ModelPass:
     def _make_guidance(
         self, material: extraction.Material, is_settled: bool, earlier_claims: Sequence[extraction.EarlierClaim]
     ) -> extraction.Guidance:
-        """Return what the model need not propose again, what the person cares about, and their own instruction."""
+        """Return the guidance for the model: what it need not propose again (earlier claims of this session, similar
+        memories), what the person cares about, and the person's own instruction."""
         related = self.part.sink.memories.find_sharing_words(
             extraction.make_related_query(material, is_settled), extraction.MAX_KNOWN_TITLES
         )

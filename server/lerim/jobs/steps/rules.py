@@ -1,4 +1,5 @@
-"""The part of a sync that needs no model, under the project's lock."""
+"""The part of a sync that needs no model, under the project's lock: it indexes the sessions that look like the
+project's, extracts from their new turns, proposes themes and writes summaries."""
 
 from __future__ import annotations
 
@@ -62,8 +63,11 @@ MAX_THEME_SESSIONS = 40
 
 
 def sync_by_rules(context: SyncContext) -> SyncReport:
-    """Index the transcripts that look like this project's and extract from all its new turns. Raises BusyError while
-    another process syncs this project, CatalogError, SettingsError."""
+    """Index the transcripts that look like this project's and extract from all its new turns.
+
+    Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used, SettingsError
+    if the settings that say which agents to read cannot be read.
+    """
     key, options = context.project.key, context.options
     state: SyncState = "done"
     with context.open_part("syncing") as part:
@@ -141,8 +145,11 @@ class _RulesPass:
         self.extract()
 
     def select_own(self, transcripts: Iterable[Transcript], known: Collection[str]) -> list[Transcript]:
-        """Return the project's transcripts. One that began elsewhere and entered the project later is found when
-        `index_other_sessions` reads it whole. Raises StoppedError."""
+        """Return the project's transcripts: those known from before and those that began in one of its folders.
+
+        A session that began elsewhere and entered the project later is found when `index_other_sessions` reads it
+        whole. Raises StoppedError.
+        """
         own: list[Transcript] = []
         for one in transcripts:
             self.part.context.raise_if_cancelled()
@@ -230,7 +237,8 @@ class _RulesPass:
         )
 
     def count_sessions(self) -> SessionCounts:
-        """Count the project's sessions, without subagents' whose parent was read."""
+        """Count the project's existing sessions. A subagent's transcript is part of its parent's session if that was
+        read."""
         failed = self.failed
         main = self.part.catalog.find_project_places(self.part.context.project.key, main=True) | failed
         new = main & self.new - failed

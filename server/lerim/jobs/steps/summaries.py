@@ -1,6 +1,9 @@
 """The part of a sync that summarizes sessions, after all candidates: by rules, and then by a model if one is chosen.
+
 Summaries are memories that nobody reviews: they are git-ignored, and no hover, lens or search shows them. They are
-written only if the project has a `.lerim/` folder already."""
+written only if the project has a `.lerim/` folder already. A summary by the rules stays until a model has written a
+better one. A model's answers about parts of a session are kept even if an error ends the summary.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +54,11 @@ BATCH_SIZE = 50
 
 
 def summarize_by_rules(part: SyncPart, model_available: Callable[[], bool], since: datetime | None) -> None:
-    """Write missing and outdated summaries by rules, the newest session first; those that a model wrote are left to it
-    if one is available. Raises CatalogError."""
+    """Write missing and outdated summaries by rules, the newest session first.
+
+    If `model_available` returns True, summaries that a model wrote before are left to the model. If a file cannot be
+    written, that is a problem in the report and the rest waits. Raises CatalogError.
+    """
     context, catalog, place = part.context, part.catalog, part.sink.place
     if not place.state.is_dir():
         return
@@ -97,7 +103,10 @@ def _summarize_batch(
 
 
 def _summarize_one(catalog: Catalog, sink: ProposalSink, summaries: Summaries, one: PendingSummary) -> bool:
-    """Return False if there is nothing to summarize or a person edited it. Raises MemoryError_, BoundaryError."""
+    """Summarize a session by rules. Return False if there is nothing to summarize or a person edited the summary.
+
+    Raises MemoryError_, BoundaryError.
+    """
     place = sink.place
     with convert_sqlite_errors(catalog.path):
         turns = load_summary_turns(catalog.db, one.place, place.project.key)
@@ -120,7 +129,8 @@ def has_summary_model(context: SyncContext) -> bool:
 
 
 def summarize_sessions(context: SyncContext, report: SyncReport) -> SyncReport:
-    """Write missing summaries, and let a model write those that wait for one. Raises CatalogError."""
+    """Write summaries that are still missing, and let a model write those that wait for one, unless an earlier step
+    stopped asking. Return the report with the results added. Raises CatalogError."""
     place, key = context.place, context.project.key
     if not place.state.is_dir():
         return report
@@ -253,7 +263,10 @@ def _write_summary(
     maker: str,
     sink: ProposalSink,
 ) -> bool:
-    """Return False if a person edited the file. Raises MemoryError_, BoundaryError."""
+    """Write a summary by `maker` and add the outcome to the run folder. Return False if a person edited the file.
+
+    Raises MemoryError_, BoundaryError.
+    """
     times = [turn.time for turn in turns if turn.time is not None]
     name = clean_text(f"{platform}:{session}")
     start = min(times, default=datetime.fromtimestamp(0, tz=sink.run.started.tzinfo))

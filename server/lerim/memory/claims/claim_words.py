@@ -1,6 +1,11 @@
-"""The words of a claim, for a rough estimate of how much two claims have in common: lower-cased, without filler words
-and English endings, and without the sentences that Lerim adds, which say nothing about the rule itself. They never
-decide whether two texts say the same: `claim_text` does."""
+"""The words of a claim, for a rough estimate of how much two claims have in common.
+
+Words are lower-cased and stripped of filler words and English endings; negation and word order are lost. They never
+decide whether two texts say the same: `claim_text` does.
+
+The sentences that Lerim adds to a body, to say where a statement was made and how it came about, are the same in every
+memory of a kind and say nothing about the rule itself. Their words do not count.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +62,8 @@ def claim_words(title: str, body: str) -> ClaimWords:
 
 
 def claim_text(title: str, body: str) -> str:
-    """Returns a text without differences in form and added sentences. Two with equal results say the same."""
+    """Returns a memory's or candidate's text without differences in form and without the sentences Lerim adds. Two with
+    equal results say the same."""
     return normalise_claim(title, strip_boilerplate(body))
 
 
@@ -96,7 +102,8 @@ def find_replied_to(text: str) -> str:
 
 
 def without_replied_to(text: str) -> str:
-    """Returns the body without the words that its sentence refers back to, which the memory does not say."""
+    """Returns the body without the words that its sentence refers back to: they are what was said before it, often by
+    another, and not what the memory says."""
     return _REPLIED_TO.sub("", text) if IN_REPLY_TO in text else text
 
 

@@ -1,4 +1,5 @@
-"""Merges two texts of one memory: keeps every sentence that the later text does not repeat."""
+"""Merges two texts of one memory, an old and a new one or those of two branches or folders: keeps every sentence that
+the later text does not repeat."""
 
 from __future__ import annotations
 
@@ -31,8 +32,13 @@ def never_written_by_lerim(_: str) -> bool:
 
 
 def merge_bodies(old: str, title: str, body: str, by_lerim: IsWrittenByLerim = never_written_by_lerim) -> str:
-    """Returns the new body, followed by what only the old one says. A sentence that is `by_lerim` is also dropped if
-    its overlap with a new one reaches MIN_REPLACED_OVERLAP; a sentence that a person wrote stays."""
+    """Returns the new body, followed by what only the old one says. Code blocks and lines without words are kept whole
+    unless the new body contains them.
+
+    A sentence is dropped if the new title or body has it, ignoring case, punctuation and markdown. A sentence that is
+    `by_lerim` is also dropped if its overlap with a new one reaches MIN_REPLACED_OVERLAP; a sentence that a
+    person wrote stays.
+    """
     new = body.replace("\r\n", "\n")
     lines = [line.strip() for line in new.split("\n")]
     new_sentences = [title, *split_sentences(new)]
@@ -97,7 +103,11 @@ def is_older(one: MemoryRecord, other: MemoryRecord) -> bool:
 
 def merge_file_texts(one: str, other: str, path: Path) -> str:
     """Returns one memory file merged from two: the later body followed by the sentences only the earlier one has, and
-    the tags, references, evidence, links and custom header keys of both. Raises MemoryError_."""
+    the tags, references, evidence, links and custom header keys of both. Header lines of the later file stay unless
+    they must change.
+
+    Raises MemoryError_ if a text is not a memory, or if its header cannot be changed line by line.
+    """
     first, second = parse_record(one, path), parse_record(other, path)
     if is_older(first, second):
         one, other, first, second = other, one, second, first

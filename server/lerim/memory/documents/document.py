@@ -20,7 +20,8 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A part of a text, counted from zero, the end exclusive; characters are those of a Python string."""
+    """A part of a text. Lines and characters count from zero, the end is exclusive. Characters are offsets into the
+    line as a Python string; a language server converts them to its client's units."""
 
     start_line: int
     start_character: int
@@ -35,8 +36,11 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One scalar of a field. `key` is the field's key, or a dotted one such as `evidence.turn`; `text` is the value
-    that YAML reads, as a string; `span` is without quotation marks."""
+    """One scalar of a field: its value, an item of its list, or a key of an item.
+
+    `key` is the field's key, or a dotted one such as `evidence.turn`. `text` is the value that YAML reads, always as a
+    string; `span` is what is written in the file, without quotation marks.
+    """
 
     key: str
     text: str
@@ -69,8 +73,11 @@ class DocumentProblem:
 
 @dataclass(frozen=True, slots=True)
 class MemoryDocument:
-    """A memory or candidate file as text. If `frontmatter`, between the two `---` lines, is not valid YAML, `problems`
-    says where, and `fields` are those that can be recognised line by line."""
+    """A memory or candidate file as text.
+
+    `frontmatter` is the text between the two `---` lines, None if there is none. If it is not valid YAML, `problems`
+    says where, and `fields` are those that can be recognised line by line.
+    """
 
     text: str
     frontmatter: Span | None
@@ -141,7 +148,10 @@ def text_span(text: str, start: int, end: int) -> Span:
 
 
 def kind_of_document(path: Path, personal_folder: Path | None = None) -> DocumentKind | None:
-    """Whether a file is, by its folder, a memory, a candidate or neither. `personal_folder` has the person's own."""
+    """Whether a file is, by its folder, a memory, a candidate or neither; the file is not read.
+
+    `personal_folder` is the folder of the person's own memories, if it has another name than `.lerim/memory`.
+    """
     if path.suffix != ".md":
         return None
     if personal_folder is not None and path.is_relative_to(personal_folder):

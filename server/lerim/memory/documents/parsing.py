@@ -1,5 +1,8 @@
-"""Parses a memory file's text into fields with positions. Text that YAML refuses still gives a document: with the
-problem at the place that YAML names, and the fields that single lines show."""
+"""Parses a memory file's text into fields with positions.
+
+YAML gives the positions (`compose`, which creates no values). Text that YAML refuses still gives a document: with the
+problem at the place that YAML names, and the fields that single lines show.
+"""
 
 from __future__ import annotations
 

@@ -51,7 +51,10 @@ _COLUMNS = "memory, reference, verified, place, stamp, state, moved_to, detail, 
 @dataclass(frozen=True, slots=True)
 class Baseline:
     """A reference as it was when verified. `digest` is "" if the symbol was not found: then the whole file is compared.
-    `word_count` is how much there is to recognise it by; `sketch` is of the whole file."""
+
+    `word_count` is how much there is to recognise the symbol by; for a file, 0 if it was empty, else 1.
+    `identical_symbols` are the other symbols of the file with the same fingerprint; `sketch` is of the whole file.
+    """
 
     digest: str
     word_count: int
@@ -76,7 +79,8 @@ class DriftRecord:
 
 
 class Baselines:
-    """The database, as seen from the worktree at `root`. Every method raises sqlite3.Error."""
+    """The database, as seen from the worktree at `root`. Every method raises sqlite3.Error if it cannot be used;
+    `open_baselines` turns that into MemoryError_."""
 
     def __init__(self, db: sqlite3.Connection, root: Path) -> None:
         self._db = db
@@ -171,7 +175,8 @@ class Baselines:
         return {str(row[0]) for row in self._db.execute(sql, (self._worktree,))}
 
     def read_checked(self) -> tuple[dict[str, str], set[tuple[str, str]]]:
-        """Returns each memory's `comparison_key` when it was last compared, and what `checked_files` yields."""
+        """Returns the `comparison_key` that each memory had when it was last compared, by memory; and what
+        `checked_files` yields."""
         keys: dict[str, str] = {}
         checked: set[tuple[str, str]] = set()
         sql = "SELECT memory, verified, reference, place, stamp FROM looks WHERE tree = ? ORDER BY memory, reference"
@@ -211,8 +216,9 @@ def baselines_stamp(private_dir: Path) -> StatStamp:
 
 
 def hold_baselines_open(private_dir: Path) -> sqlite3.Connection | None:
-    """Returns a connection, until whose end others open, write and close without waiting for the disk; None if the
-    database cannot be used. Closing it may wait, and may happen in any thread."""
+    """Returns a connection that keeps the database open. Until it is closed, other connections open, write and close
+    without waiting for the disk; closing it may wait, and may happen in any thread. None if the database cannot be
+    used: `open_baselines` reports why."""
     try:
         db = sqlite.connect(private_dir / DATABASE, any_thread=True)
     except sqlite3.Error:

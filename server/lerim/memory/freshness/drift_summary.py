@@ -17,8 +17,10 @@ MOVED_RANK = 2
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """The drift of a memory's reference. `moved_to` means the same now, and may be fresh there; `detail` says what
-    happened (“`load` changed”), `since` (YYYY-MM-DD) when that was first seen."""
+    """The drift of a memory's reference. `moved_to` is the reference that means the same now: it may be fresh there.
+
+    `detail` says what happened (“`load` changed”), `since` (YYYY-MM-DD) when that was first seen.
+    """
 
     state: DriftState
     reference: str
@@ -29,7 +31,8 @@ class Drift:
 
 @dataclass(frozen=True, slots=True)
 class DriftSummary:
-    """The drift of memories that are not fresh or have moved, by id, and where each moved reference is now."""
+    """The drift of memories, by id. `drift_by_memory`: the worst drift of each memory that is not fresh or has moved.
+    `moved_references`: where each of its renamed or moved references is now, both as written."""
 
     drift_by_memory: Mapping[str, Drift] = field(default_factory=dict)
     moved_references: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -51,7 +54,8 @@ def summarise_drift(database: Baselines) -> DriftSummary:
 
 
 def read_worst_states(private: Path, root: Path) -> dict[str, DriftState]:
-    """Returns the worst state of each memory that the last checks found not to be fresh; {} if they are unreadable."""
+    """Returns the worst state of each memory that the last checks found not to be fresh, from the private folder of the
+    project at `root`; {} if they cannot be read, which the drift check reports."""
     worst: dict[str, DriftState] = {}
     try:
         with open_baselines(private, root) as database:

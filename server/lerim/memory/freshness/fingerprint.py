@@ -77,8 +77,10 @@ class FileOutline:
         return all(len(digests) > 1 for digests in own if digest in digests)
 
     def find_renamed(self, name: str, known: SymbolFingerprint, identical_symbols: Iterable[str]) -> str:
-        """Returns the one symbol that is now what `name` was, "" if there is none, or several. `identical_symbols` had
-        the same fingerprint before."""
+        """Returns the one symbol that is now what `name` was; "" if there is none, or several.
+
+        `identical_symbols` had the same fingerprint before, so none of them counts.
+        """
         before = set(identical_symbols)
         if TOO_MANY_IDENTICAL in before:
             return ""
@@ -91,7 +93,8 @@ class FileOutline:
         return candidates[0] if len(candidates) == 1 else ""
 
     def find_identical_symbols(self, name: str, known: SymbolFingerprint) -> list[str]:
-        """Returns the other symbols with the same fingerprint; `TOO_MANY_IDENTICAL` if there are too many."""
+        """Returns the other symbols with the same fingerprint; only `TOO_MANY_IDENTICAL` if there are more than
+        `MAX_IDENTICAL_SYMBOLS`."""
         own = set(self.matching_names(name))
         same = [full for full in self._same_symbols(name, known) if full not in own]
         return same if len(same) <= MAX_IDENTICAL_SYMBOLS else [TOO_MANY_IDENTICAL]
@@ -105,7 +108,8 @@ class FileOutline:
 
     def _same_symbols(self, name: str, known: SymbolFingerprint) -> list[str]:
         """Returns the symbols that are now what `name` was. A renamed symbol may still contain its old name for another
-        thing, or its new name in a call to itself: so both names are also replaced to compare it."""
+        thing (`json.load` in `load`), or its new name in a call to itself: so both names are also replaced to compare
+        it."""
         length = known.digest.partition("-")[0]
         alike = self._symbols_by_length().get(length, ())
         return [
@@ -163,7 +167,8 @@ def kept_share(sketch: bytes, text: str) -> float:
 
 
 def matches_sketch(path: str, sketch: bytes, text: str) -> bool:
-    """Returns whether a file has every line of its sketch if it is small, else `MIN_SHARE_KEPT` of them."""
+    """Returns whether a file still matches its sketch: a small page needs every line, other files `MIN_SHARE_KEPT` of
+    them."""
     ending = PurePosixPath(path).suffix.lower()
     page = len(sketch) <= MAX_PAGE_LINES * _HASH_BYTES and (not ending or ending in _PAGES)
     return kept_share(sketch, text) >= (1 if page else MIN_SHARE_KEPT)

@@ -1,4 +1,5 @@
-"""Passes baselines and drift on to a memory that replaces others: nobody verified it again, so it stays drifted."""
+"""Passes baselines and drift on to a memory that replaces others, or to the same memory after its references were
+updated. Nobody verified it again, so what had drifted stays drifted."""
 
 from __future__ import annotations
 
@@ -42,8 +43,11 @@ class _SourceReference:
 def inherit_baselines(
     project: Project, home: Home, successor: MemoryRecord, sources: Sequence[MemoryRecord]
 ) -> MemoryRecord:
-    """Returns the successor with the oldest `verified` of its sources; each of its references takes the baseline and
-    drift of the source in which it drifted most. Never raises: without a database, nothing is inherited."""
+    """Returns the successor with the oldest `verified` of its sources. Each of its references takes the baseline and
+    drift of the source in which it drifted most.
+
+    The successor may be one of the sources. Never raises: if the database cannot be used, nothing is inherited.
+    """
     if project.is_personal:
         return successor
     try:
@@ -70,7 +74,8 @@ def _source_references(database: Baselines, source: MemoryRecord) -> Iterator[_S
 
 
 def _oldest_verified(held: Sequence[_SourceReference]) -> str:
-    """Of several on one day, that of the worst drift counts: its commit was before the change."""
+    """Returns the oldest `verified`; of several on one day, that of the worst drift: its commit was before the
+    change."""
     said = ((one.source.verified[:10], -one.rank, one.source.verified) for one in held if one.source.verified)
     return min(said, default=("", 0, ""))[2]
 

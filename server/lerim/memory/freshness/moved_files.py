@@ -1,6 +1,9 @@
 """Finds in git's history where a missing referenced file went, by git's renames or else by the most similar new file,
-and the baselines of memories that were verified elsewhere. A memory may name a symbol by a later name: in the first
-version with that name, it must be the same as another one at the verified commit."""
+and the baselines of memories that were verified elsewhere, at the verified commit.
+
+A memory may name a symbol by a name that it got later, because it was updated after a rename. Then the first version
+that has this name is found: there, the symbol must be the same as another one at the verified commit.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +73,8 @@ class MovedFiles:
         return self._git.find_moves(commit, self._head)
 
     def _most_similar_file(self, path: str, baseline: Baseline, reader: SourceReader) -> str:
-        """Returns the new file with the same ending that has most of its lines, at least half."""
+        """Returns the new file with the same ending that has most of its lines; "" if none has half, or if two have as
+        many."""
         if not baseline.sketch:
             return ""
         alike = self._new_files().get(PurePosixPath(path).suffix, [])[:MAX_CANDIDATES]
@@ -103,7 +107,8 @@ def _similarity(path: str, baseline: Baseline, reader: SourceReader) -> float:
 def committed_baselines(
     git: Git, reader: SourceReader, where: MovedFiles, head: str, wanted: Sequence[WantedBaseline]
 ) -> dict[tuple[str, Reference], Baseline]:
-    """Returns the baseline of each of these references whose file git has at its commit; `head` is checked out."""
+    """Returns the baseline of each of these references whose file git has at its commit, by memory and reference;
+    `head` is the commit checked out."""
     asked = [(commit, reference.path) for _, reference, commit in wanted]
     texts = git.read_texts(asked)
     missing = {
@@ -127,7 +132,8 @@ def committed_baselines(
 def _outline_after_rename(
     git: Git, reader: SourceReader, head: str, reference: Reference, commit: str, then: FileOutline
 ) -> FileOutline | None:
-    """Returns the outline of the first version of the file that has the symbol under its new name."""
+    """Returns the outline of the first version of the file that has the symbol under its new name; None if the commit
+    already had the symbol, if no version has it, or if it was not a rename."""
     text = reader.text(reference.path) if not then.fingerprints(reference.symbol) else None
     now = _outline_defining(reference, text) if text is not None else None
     if now is None:

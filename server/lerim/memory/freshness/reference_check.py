@@ -47,8 +47,10 @@ def describe_missing(reference: Reference) -> str:
 def check_references(
     root: Path, references: Iterable[str], environ: Mapping[str, str] = os.environ
 ) -> list[ReferenceProblem]:
-    """Returns a problem for each reference that is not found in the worktree at `root`, or is ambiguous. Likely places
-    are found with git, within a limited time."""
+    """Returns a problem for each reference that is not found in the worktree at `root`, or is ambiguous.
+
+    Reads the referenced files. Likely places are found with git, within a limited time; without git there are none.
+    """
     reader = SourceReader(root)
     problems: list[ReferenceProblem] = []
     for reference in dict.fromkeys(filter(None, map(parse_reference, references))):
@@ -63,8 +65,11 @@ def check_references(
 
 
 def is_missing(reader: SourceReader, reference: Reference) -> bool:
-    """Returns whether the referenced file does not exist, or does not contain the symbol's name at all: not every
-    definition is recognised, and a module may pass on what another one defines."""
+    """Returns whether the referenced file does not exist, or its text does not contain the symbol's name at all.
+
+    A name that is only used in the file counts as found: not every definition is recognised, and a module may pass on
+    what another one defines.
+    """
     if not reader.stamp(reference.path):
         return True
     text = reader.text(reference.path)
@@ -97,7 +102,8 @@ def _continues(text: str, at: int, neighbour: str) -> bool:
 
 
 def _find_likely_places(reader: SourceReader, reference: Reference, environ: Mapping[str, str]) -> list[str]:
-    """Returns the symbol's definition in another file, else a file of the same name."""
+    """Returns where a missing reference may be now: the symbol's definition in another file, else a file of the same
+    name."""
     word = reference.symbol.rpartition(".")[2]
     if _WORD.match(word):
         found = _find_definitions(reader, reference, find_word(reader.root, word, environ)[:_MAX_SEARCHED_FILES])

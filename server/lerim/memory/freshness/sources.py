@@ -91,7 +91,8 @@ class SourceReader:
 
 
 def make_baseline(reference: Reference, text: str, lines: bytes, found: FileOutline | None) -> Baseline:
-    """Returns the baseline of a reference; of the whole file if the symbol is not found, or found twice."""
+    """Returns the baseline of a reference in a text of its file; `lines` is the text's sketch. If the symbol is not
+    found, or found twice, the baseline is that of the whole file."""
     known = found.fingerprints(reference.symbol) if found is not None else []
     if found is None or len(known) != 1:
         return Baseline("", 0 if is_blank(text) else 1, (), lines)

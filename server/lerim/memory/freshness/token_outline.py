@@ -105,7 +105,8 @@ class _DefinitionScan:
                 inside.append((name, end))
 
     def _name_defined_at(self, at: int) -> tuple[str, bool] | None:
-        """Returns the name that the token starts to define, and whether it can contain others."""
+        """Returns the name that the token starts to define, and whether it can contain others; None if it starts
+        none."""
         tokens = self._tokens
         text = tokens[at].text
         if text in KEYWORDS:

@@ -25,9 +25,13 @@ _MAX_PER_DAY = 100
 def verify_record(
     project: Project, home: Home, record: MemoryRecord, now: datetime, before: MemoryRecord | None = None
 ) -> MemoryRecord:
-    """Returns the record as verified now, at the commit that is checked out, and stores its references as they are now,
-    except those that it had `before`; one to a place that has moved becomes one to where it is. If a reference is not
-    found or nothing can be stored, the record is returned unchanged: nobody can have verified it."""
+    """Returns the record as verified now, and stores its references as they are now. References that it already had
+    `before` keep their former baseline. A reference to a place that has moved becomes one to where it is.
+
+    `verified` becomes `YYYY-MM-DD@<commit>`, or the day alone if no commit is checked out. Never raises for an
+    unreadable file: its reference stays unknown. If a reference is not found or nothing can be
+    stored, the record is returned unchanged: nobody can have verified it.
+    """
     if project.is_personal:
         return replace(record, verified=f"{now:%Y-%m-%d}")  # its references belong to no repository
     references = subject_of(record).references
@@ -65,7 +69,8 @@ def _fresh(memory: str, reference: Reference, reader: SourceReader) -> DriftReco
 
 
 def _place_after_move(drift_record: DriftRecord | None, baseline: Baseline | None) -> Reference | None:
-    """Returns where a reference was last seen, if it has moved from where its memory says; else None."""
+    """Returns where a reference was last seen, if it has moved and is no longer (`baseline`) where its memory says;
+    else None."""
     place = parse_reference(drift_record.moved_to) if drift_record else None
     if drift_record is None or place is None:
         return None
@@ -76,8 +81,9 @@ def _place_after_move(drift_record: DriftRecord | None, baseline: Baseline | Non
 def unique_verified(
     database: Baselines, memory: str, found: Sequence[tuple[Reference, Baseline]], verified: str, commit: str
 ) -> str:
-    """Returns `verified` with more digits of its commit, or with a number after the day, so that no other baselines are
-    stored under it: an undo restores the former `verified` of the file."""
+    """Returns `verified` with enough more digits of its commit, or without a commit with a number after the day, that
+    no other baselines are stored under it. The former ones must stay, because an undo restores the former `verified` of
+    the file."""
     day, _, short = verified.partition("@")
     if short and commit.startswith(short):
         more: Iterable[str] = (f"{day}@{commit[:length]}" for length in range(len(short), len(commit) + 1))

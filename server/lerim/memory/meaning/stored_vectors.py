@@ -1,4 +1,7 @@
-"""The vectors of memories in `meaning.sqlite3`, so that each text is embedded once. They can be made again."""
+"""The vectors of memories, kept so that each text is embedded once: `meaning.sqlite3` in a private folder.
+
+They are derived from the memories. If the file is deleted, or a memory or the model changes, they are made again.
+"""
 
 from __future__ import annotations
 

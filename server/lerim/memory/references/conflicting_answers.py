@@ -24,7 +24,8 @@ class ConflictingAnswers:
 
 
 def find_conflicting_answers(links: Iterable[EndingLink], titles: Mapping[str, str]) -> list[ConflictingAnswers]:
-    """Returns the questions that several active memories with different `titles` say they resolved."""
+    """Returns the questions that several active memories with different titles say they resolved; `titles` are those of
+    the active memories, by id."""
     answers: dict[str, list[EndingLink]] = defaultdict(list)
     for link in links:
         if link.kind == "resolved" and link.ender in titles:

@@ -1,5 +1,8 @@
-"""Which memories refer to a file or a symbol: the in-memory map behind hovers and code lenses. One thread may change
-the map while others read it: what a reader gets is never changed afterwards."""
+"""Which memories refer to a file or a symbol: the in-memory map behind hovers and code lenses.
+
+The map is built from the files and follows their changes; an unreadable file is a problem and does not affect others.
+One thread may change the map while others read it: what a reader gets is never changed afterwards.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,10 @@ class MemoryFileChanges:
 
 
 class ReferenceMap:
-    """The live memories of one folder that no live one ends, by file and by symbol. Empty until the first `scan`."""
+    """The live memories of one folder, by file and by symbol. Empty until the first `scan`.
+
+    A memory that another live memory ends is left out, even while its file is still in a live folder.
+    """
 
     def __init__(self, memory_dir: Path, anchor: Path | None = None) -> None:
         self.memory_dir = memory_dir

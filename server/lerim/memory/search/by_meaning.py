@@ -62,8 +62,9 @@ class FolderMeanings:
         reading: Reading,
         versions: Sequence[int],
     ) -> list[tuple[float, RankedMemory]]:
-        """Returns the memories that pass the filters nearest to a vector in title or text, best first, with how near.
-        Vectors of new memories are made and stored first. `versions` are those of all folders."""
+        """Returns the memories that pass the filters whose meaning is nearest to a vector, at most `most`, best first,
+        with how near: the better of its title and its text. Vectors of new memories are made and stored first, in about
+        35 ms of processor time for each. `versions` are those of all folders: what is a copy depends on each."""
         wanted = (versions, filters, tuple(states.items()))
         if wanted != self._ranked_for:
             self._ranked = without_copies(self._folder.find("", MOST_MEMORIES, filters, states))

@@ -29,10 +29,14 @@ _FACET_MARK = "\ue000"
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilters:
-    """Which memories count. Several primitives, kinds, statuses or drift states widen the search; several tags narrow
-    it. `kinds` narrow only the learnings. `files` are paths from the repository's root: of a file, a symbol in it, or a
-    folder. `since` and `until` (excluded) bound when a memory was last changed. `session_prefix` is the beginning of a
-    session's id."""
+    """Which memories count. Several primitives, kinds, statuses or drift states widen the search; several tags
+    narrow it.
+
+    `kinds` narrow only the learnings: other `primitives` that are given stay. `files` are paths from the repository's
+    root: memories match that refer to one of them, to a symbol in it, or to anything below it if it is a folder.
+    `since` and `until` (excluded) bound when a memory was last changed, in whole seconds. `session_prefix` is the
+    beginning of the id of its session. Without `drift_states`, the drift of its references does not matter.
+    """
 
     primitives: tuple[Primitive, ...] = ()
     kinds: tuple[LearningKind, ...] = ()
@@ -80,8 +84,12 @@ _FILTER_TERM = re.compile(r'(?<!\S)(?P<prefix>[a-z]+):(?:"(?P<quoted>[^"]*)"|(?P
 
 
 def parse_memory_query(text: str, now: datetime | None = None) -> tuple[str, MemoryFilters]:
-    """Splits a query into its words and its filters (docs/MEMORY_FORMAT.md, "Search"). A filter with an unknown prefix
-    or an invalid value stays among the words."""
+    """Splits a query into its words and its filters: `kind:`, `tag:`, `file:`, `is:`, `since:`, `until:` and `by:`.
+
+    A value with spaces must be quoted. A filter with an unknown prefix or an invalid value stays among the words.
+    `is:archived` and the other statuses replace the default, active; `is:any` stands for all statuses. `is:drifted` and
+    the other drift states narrow the search within these statuses.
+    """
     now = now or datetime.now(UTC)
     filters = MemoryFilters(statuses=())
     left: list[str] = []
@@ -97,7 +105,8 @@ def parse_memory_query(text: str, now: datetime | None = None) -> tuple[str, Mem
 
 
 def find_wrong_filters(text: str) -> list[Problem]:
-    """Returns a problem for each part of a query that looks like a filter with a value that does not exist."""
+    """Returns a problem for each part of a query that looks like a filter but has a value that does not exist, with
+    those that do."""
     now = datetime.now(UTC)
     return [
         Problem("usage", found[0], f"Unknown value: `{found['prefix']}:` takes {_FILTER_VALUES[found['prefix']]}.")
@@ -185,7 +194,8 @@ def change_status_facet(told: str, before: Status, after: Status) -> str:
 
 
 def facet_expressions(filters: MemoryFilters) -> list[str]:
-    """Returns FTS5 expressions that must all match; none for active memories, which are found by their row numbers."""
+    """Returns FTS5 expressions that must all match; an empty one matches nothing. There is none for active memories,
+    which are found by their row numbers."""
     groups = []
     if set(filters.statuses) != set(STATUSES) and filters.statuses != ("active",):
         groups.append([_facet_word("status", status) for status in filters.statuses])

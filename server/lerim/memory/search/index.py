@@ -59,7 +59,8 @@ _SIDE_FILES = ("-wal", "-shm", "-journal")
 
 @dataclass(frozen=True, slots=True)
 class IndexFilter:
-    """Filters in terms of the index: FTS5 queries that must all match, ranges of rows, and rows in and out."""
+    """The filters of a search in terms of the index: FTS5 queries that must all match, ranges of rows in ascending
+    order, the only rows that count, and rows that do not count."""
 
     facets: tuple[str, ...]
     row_ranges: tuple[tuple[int, int], ...]
@@ -103,8 +104,11 @@ class Index:
             return changed, [name for name in known if name not in present]
 
     def update(self, read: Iterable[ReadMemory], gone: Iterable[str] = ()) -> bool:
-        """Stores files that were read and removes those that are gone. Returns False, and does nothing, if another
-        process replaced the index in the meantime. Raises MemoryError_ if it cannot be written."""
+        """Stores files that were read (an unreadable one without words) and removes those that are gone.
+
+        Returns False, and does nothing, if another process replaced the index in the meantime: call `find_outdated`
+        again. Raises MemoryError_ if the index cannot be written.
+        """
         with self._lock, self._location.write_lock() if self._location else contextlib.nullcontext():
             if self._location is not None and not self._location.is_ours(self.folder, self._nonce):
                 self._reopen(self._location)
@@ -172,7 +176,8 @@ class Index:
     def make_filter(
         self, filters: MemoryFilters, only: Iterable[str] | None = None, excluded: Iterable[str] = ()
     ) -> IndexFilter:
-        """Translates filters for this index. `only` and `excluded` are ids."""
+        """Translates filters for this index. `only` are the ids of the only memories that count, `excluded` of
+        those that do not."""
         rows = None if only is None else self._rows_of(only)
         if filters.session_prefix:
             query = "SELECT id FROM files WHERE session >= ? AND session < ?"
@@ -196,9 +201,13 @@ class Index:
     def match(
         self, query: str, likely: Sequence[str], row_filter: IndexFilter, limit: int, most: int = MAX_RANKED
     ) -> list[tuple[int, float]]:
-        """Returns the rows that match an FTS5 query, best first, with their score (smaller is better). If more than
-        `most` match, only those matching the `likely` queries, one after the other, are ranked, and then others, of
-        each the `most` changed last. Raises MemoryError_."""
+        """Returns the rows that match an FTS5 query, best first, with their score (smaller is better). Raises
+        MemoryError_.
+
+        The cost of ranking grows with the rows. If more than `most` match, only some are ranked: those matching the
+        `likely` queries, one after the other until one of them returns `most`, and finally any other match. Each query
+        contributes the `most` rows that were changed last.
+        """
         if self._select_rows(row_filter, "rowid", f"({query})", "LIMIT 1 OFFSET ?", most):
             pool: set[int] = set()
             for one in (*likely, query):

@@ -1,7 +1,10 @@
-"""Where an index is on disk, how it is recognised as ours, and the lock that lets one process at a time write it. An
-index is opened only if this installation made it: its device, inode and a nonce are noted in the private folder, but
-not while it is written, so that neither a kill nor a file brought by a repository can lead to a damaged or foreign
-index. For the same reason there is no journal on disk."""
+"""Where an index is on disk, how it is recognised as ours, and the lock that lets one process at a time write it.
+
+An index file is opened only if this installation made it: its device, inode and a nonce are noted in the private
+folder. The note is removed while the index is written, so that neither a kill nor a file brought by a repository can
+lead to a damaged or foreign index: a new one is made instead. For the same reason there is no journal on disk, so that
+a planted one is never used.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,8 @@ class IndexLocation:
         return note.nonce if note is not None else ""
 
     def is_ours(self, folder: Path, nonce: str) -> bool:
-        """Returns whether the file is the index of `folder` that we made, and has this `nonce` if it is given."""
+        """Returns whether the file is the index of `folder` that we made; with a `nonce`, whether it is that very
+        one."""
         note = self._read_note()
         if note is None or note.folder != str(folder) or (nonce and note.nonce != nonce):
             return False

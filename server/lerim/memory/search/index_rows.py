@@ -145,7 +145,8 @@ def _encode_parts(parts: RecordParts) -> bytes:
 def stored_records(
     location: IndexLocation | None, folder: Path, stamps: Mapping[str, FileStamp]
 ) -> Iterator[tuple[str, RecordParts]]:
-    """Yields the memories of our index whose files have these stamps, by file name, opened read-only."""
+    """Yields the memories of our index of `folder` whose files have these stamps, by file name, as far as the index can
+    be read. It is opened read-only."""
     if location is None or not location.is_ours(folder, ""):
         return
     try:

@@ -99,7 +99,8 @@ class IndexedFolder:
     def find(
         self, query: str, limit: int, filters: MemoryFilters, states: Mapping[str, DriftState]
     ) -> list[RankedMemory]:
-        """Returns the matches, best first, and those equal in rank to the last; for an empty query, the newest."""
+        """Returns the matches, best first, and those equal in rank to the last; for an empty query, the newest
+        memories."""
         return self.query_index(lambda index: _find_ranked(index, query, limit, filters, states), [])
 
     def count(self, filters: MemoryFilters, states: Mapping[str, DriftState]) -> int:
@@ -133,7 +134,8 @@ class IndexedFolder:
         return list(self.load(self.query_index(find_rows, [])).values()) if ids else []
 
     def load_links(self) -> list[MemoryLinks] | None:
-        """Returns the links of every memory that has a link or is linked to; None without an index on disk."""
+        """Returns the links of every memory that has a link or is linked to, from an index on disk that is first
+        brought up to date; None if there cannot be one."""
         found, self._file_problems = self._find_files()
         if self._location is None or not found:
             return None if found else []
@@ -145,7 +147,8 @@ class IndexedFolder:
 
     def load_all(self, raise_if_cancelled: Callable[[], None]) -> tuple[list[StoredMemory], list[Problem]]:
         """Returns every readable memory, and the problems found. Opens a file only if the index on disk does not have
-        its current version, by stat; does not change the index."""
+        its current version, by stat; neither creates nor changes the index. Calls `raise_if_cancelled` between two
+        memories."""
         found, problems = self.store.find_files(archived=True)
         marked = {item.name: item.stamp for item in self._with_quotes(found)}
         known: dict[str, RecordParts] = {}
@@ -164,7 +167,8 @@ class IndexedFolder:
         return memories, problems
 
     def load(self, ranked: Sequence[RankedMemory]) -> dict[str, StoredMemory]:
-        """Returns found memories by file name. A file is read only if its stamp is no longer that of the index."""
+        """Returns found memories by file name, without unreadable ones; one that another memory ends shows as ended. A
+        file is read only if its stamp is no longer that of the index."""
         names = [one.name for one in ranked]
         nothing: dict[str, tuple[FileStamp, RecordParts]] = {}
         indexed = self.query_index(lambda index: index.read(lambda sql: read_records(sql, names)), nothing)

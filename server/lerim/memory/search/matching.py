@@ -43,8 +43,9 @@ class IndexMatch:
 def match_rows(
     index: Index, query: str, limit: int, row_filter: IndexFilter, most: int = MAX_RANKED, *, any_word: bool = False
 ) -> list[IndexMatch]:
-    """Returns the `limit` rows that best match any text, and those that rank equal to the last, rows with every word
-    before rows with some. With `any_word`, as for a question, rows with every word have no precedence."""
+    """Returns the `limit` rows that best match any text, and those that rank equal to the last of them, best first:
+    rows with every word before rows with some. About `most` rows are ranked. With `any_word`, as for a question, rows
+    with every word have no precedence. A query without words returns none."""
     terms, unfinished, is_question = _parse_terms(query)
     any_word = any_word or is_question
     if not terms:
@@ -101,8 +102,11 @@ def _quote_names(names: Sequence[str]) -> list[list[str]]:
 
 
 def _parse_terms(text: str) -> tuple[list[str], str, bool]:
-    """Returns FTS5 terms for the content words of a text; the unfinished word at its end, if any; and whether the text
-    is a question, whose answer need not have all of the terms. A word with parts matches as a whole or by its parts."""
+    """Returns FTS5 terms for the content words of a text; the word at its end, which may be unfinished, if the last
+    term stands for it, else ""; and whether the text is a question, whose answer need not have all of the terms.
+
+    A word with parts matches as a whole or by its parts.
+    """
     words = list(split_words(text))
     found = list(dict.fromkeys(words))[:_MAX_TERMS]
     content = [word for word in found if word[0] not in STOP_WORDS] or found

@@ -1,6 +1,9 @@
 """The process that searches by meaning for an editor: `python -m lerim meaning`. It holds the sentence model, which is
-too large for the sidecar. It reads a `MeaningQuery` a line and writes a `MeaningAnswer` a line, and ends when its input
-does, or after IDLE_SECONDS without a question."""
+too large for the sidecar, and the vectors of all memories.
+
+It reads a `MeaningQuery` a line and writes a `MeaningAnswer` a line. It ends when its input does, or after
+IDLE_SECONDS without a question.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""Searches memories by words, or by meaning, over the project's memories and the person's own. Any text is a safe
-query. Without an index on disk, the same search runs on an index in memory."""
+"""Searches memories by words, or by meaning: ranked, over the project's memories and the person's own.
+
+Any text is a safe query. With `scan`, or if no index can be written, every file is read and the same search runs on an
+index in memory.
+"""
 
 from __future__ import annotations
 
@@ -77,8 +80,12 @@ def search_memories(
     model: SentenceModel | None = None,
     report: ReportProgress = lambda done, total: None,
 ) -> list[Hit]:
-    """Returns the memories that match any text, best first; the newest for an empty one. `scan` uses no index on disk.
-    With a `model`, see `MemorySearch.search_by_meaning`. Adds what could not be read to `problems`."""
+    """Returns the memories that match any text, best first; the newest for an empty one. `scan` uses and writes no
+    index on disk. With a `model`, up to MOST_BY_MEANING come before those that have only some of the words, nearest in
+    meaning first; see `MemorySearch.search_by_meaning`.
+
+    Adds to `problems` what could not be read, and why an index was not used.
+    """
     with MemorySearch(project, home, scan=scan, rules=rules) as one:
         hits = one.search(query, limit, filters)
         if model is not None and query.strip():
@@ -98,7 +105,8 @@ def insert_by_meaning(hits: Sequence[Hit], near: Sequence[Hit]) -> list[Hit]:
 
 
 def load_links(project: Project, home: Home) -> list[MemoryLinks] | None:
-    """Returns the links between a project's memories from its index, brought up to date; None without one."""
+    """Returns the links between a project's memories from its index on disk, which is first brought up to date by stat;
+    None if there cannot be one."""
     folder = IndexedFolder(
         "project", Store(project.memory_dir, home.project(project.key)), _project_index_location(project, home)
     )
@@ -109,8 +117,9 @@ def load_links(project: Project, home: Home) -> list[MemoryLinks] | None:
 def load_all(
     project: Project, home: Home, store: Store, raise_if_cancelled: Callable[[], None] = lambda: None
 ) -> tuple[list[StoredMemory], list[Problem]]:
-    """Returns every readable memory of a store, including archived ones, and the problems found. Unchanged ones, by
-    stat, are taken from the index. `raise_if_cancelled` is called between two memories."""
+    """Returns every readable memory of a store, including archived ones, and the problems found. Memories whose files
+    are unchanged, by stat, are taken from the index, which is neither created nor changed. `raise_if_cancelled` is
+    called between two memories; an exception that it raises ends the reading."""
     folder = IndexedFolder("project", store, _project_index_location(project, home))
     with closing(folder):
         return folder.load_all(raise_if_cancelled)
@@ -164,7 +173,10 @@ class MemorySearch:
 
     def refresh_if_changed(self) -> None:
         """Brings the indexes up to date if a memory was added, removed or renamed: eight stats per scope, not
-        thousands. A file edited in place is found as it is now."""
+        thousands.
+
+        Misses a file edited in place until `refresh`; but the memories found are shown as their files are now.
+        """
         self._add_personal_folder()
         for scope in self._folders:
             scope.refresh_if_changed()
@@ -185,7 +197,10 @@ class MemorySearch:
         return [] if own is None else own.find_sharing_words(text, limit, filters)
 
     def nearest(self, title: str, body: str, most: int = 3, skip: Container[str] = ()) -> list[Neighbour]:
-        """Returns the project's own active memories most similar to a claim, best first, without ids in `skip`."""
+        """Returns the project's own active memories most similar to a claim, best first: at most `most`.
+
+        None is less similar than `similarity.MIN_SIMILARITY`; ids in `skip` are left out.
+        """
         return [one for finder in self._neighbours for one in finder.nearest(title, body, most, skip)]
 
     def update_file(self, path: Path) -> None:
@@ -203,8 +218,9 @@ class MemorySearch:
         *,
         start: int | None = None,
     ) -> list[Hit]:
-        """Returns the memories that match any text, best first (docs/MEMORY_FORMAT.md, "Search"). `start` is for pages:
-        how many of the first are left out; pages of one search have each memory once, up to PAGED_MATCHES."""
+        """Returns the memories that match any text, best first (docs/MEMORY_FORMAT.md, "Search"); for an empty one the
+        newest. `start` is for pages: how many of the first are left out. Pages of one search have each memory once, up
+        to PAGED_MATCHES."""
         now = now or datetime.now(UTC)
         newest = not query.strip()
         first = start or 0
@@ -237,8 +253,9 @@ class MemorySearch:
         skip: Collection[str] = (),
         reading: Reading = READ_ALL,
     ) -> list[Hit]:
-        """Returns the memories whose meaning is nearest to a text, best first, even if none is near. `reading` says how
-        new memories are read first. The vectors are kept for the next search, which has to be with the same model."""
+        """Returns the memories whose meaning is nearest to a text, best first, even if none is near. Those whose ids
+        are in `skip` are left out. `reading` says how new memories are read first; see `unread_count`. The vectors of
+        all are kept in memory for the next search, which has to be with the same model."""
         found = self.find_by_meaning(query, limit, filters, model, skip, reading)
         return [replace(hit, by_meaning=True) for hit in _load_hits(found)]
 
@@ -280,7 +297,8 @@ class MemorySearch:
         return sum(meanings.unread_count for meanings in self._meanings.values())
 
     def list_newest(self, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES, start: int = 0) -> list[StoredMemory]:
-        """Returns the project's own (else the person's) memories that pass the filters, the last changed first."""
+        """Returns the project's own memories that pass the filters, most recently changed first: up to `limit` after
+        the first `start`. Without a project, the person's own."""
         states = self._drift_states()
         found = {folder: folder.find("", start + limit, filters, states)[start:] for folder in self._folders[:1]}
         return [memory for folder, ranked in found.items() for memory in folder.load(ranked).values()]
@@ -325,7 +343,8 @@ class MemorySearch:
         return [one for one in ranked if one.row not in copies]
 
     def _drift_states(self) -> dict[str, DriftState]:
-        """Returns the worst drift of each memory that is not fresh, cached until the record changes."""
+        """Returns the worst drift of each of the project's memories that is not fresh, by id; cached until the record
+        changes."""
         if self._project is None:
             return {}
         private = self._home.project(self._project.key)

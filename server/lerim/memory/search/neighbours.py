@@ -1,4 +1,5 @@
-"""Finds the memories most similar to a claim: of those that share its rarest words, the best by `similarity.py`."""
+"""Finds the memories most similar to a claim: the full-text index returns those that share its rarest words, and the
+best of these are compared word by word (`similarity.py`)."""
 
 from __future__ import annotations
 
@@ -77,7 +78,8 @@ class _Rarities(dict[str, float]):
 
 
 def _find_candidates(folder: IndexedFolder, weights: Mapping[str, float], skip: Container[str]) -> list[StoredText]:
-    """Returns the memories that share the most weight with a claim."""
+    """Returns the id, title and body of the memories that share the most weight with a claim. `weights` are those of
+    its words, the rarest first."""
     shared: defaultdict[int, float] = defaultdict(float)
     room = MAX_ROWS
     for word, weight in weights.items():

@@ -1,4 +1,5 @@
-"""The order in which found memories are shown (docs/MEMORY_FORMAT.md, "Search")."""
+"""The order in which found memories are shown: by relevance, then by what decides between equals
+(docs/MEMORY_FORMAT.md, "Search")."""
 
 from __future__ import annotations
 
@@ -30,8 +31,10 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class RankedMemory:
-    """A memory that an index found. `has_every_word`: of the query; `fades`: disuse lowers its confidence; `text_hash`
-    is that of title and body; `updated` is in seconds since the year 1."""
+    """A memory that an index found. `has_every_word`: of the query; `fades`: disuse lowers its confidence.
+
+    `text_hash` is equal for two files with the same title and body; `updated` is in seconds since the year 1.
+    """
 
     row: int
     name: str
@@ -61,7 +64,8 @@ def word_rarity(memories: int, match_count: int) -> float:
 
 
 def best_attainable_score(rarities: Iterable[float]) -> float:
-    """Returns the best score for words of these rarities. Divided by it, scores of stores compare."""
+    """Returns the best score (smaller is better) that a memory could have for words of these rarities. The relevance of
+    a match is its score divided by this, which is comparable between stores."""
     return -MAX_WORD_SCORE * sum(rarities)
 
 
@@ -73,7 +77,8 @@ def rank_key(
     now: datetime,
     rules: MaintenanceRules,
 ) -> RankKey:
-    """Returns a sort key: relevance band, then drift, then the project's own before others, then worth."""
+    """Returns the sort key of a found memory: relevance band, then drift, then the project's own before others, then
+    worth."""
     worth = _value_among_equals(found, use, now, rules)
     own = scope == "project"
     better = relevance_band(found.has_every_word, found.relevance * (1 if own else PERSONAL_FACTOR))

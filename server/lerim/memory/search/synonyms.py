@@ -1,6 +1,9 @@
-"""A project's own synonyms, learned from its memories: an abbreviation and the words it stands for (`continuous
-integration (CI)`; found as in Schwartz and Hearst, 2003), and two names of one thing (`the ledger, also called the
-journal`)."""
+"""A project's own synonyms, learned from its memories: an abbreviation and the words it stands for, as in
+`continuous integration (CI)`, and two names of one thing, as in `the ledger, also called the journal`.
+
+Abbreviations are found by their initials, a simple form of Schwartz and Hearst, "A simple algorithm for identifying
+abbreviation definitions in biomedical text" (2003).
+"""
 
 from __future__ import annotations
 

@@ -95,8 +95,11 @@ class Recalled:
 
 
 class AgentMemories:
-    """An open search for what agents are given: the project's memories and the person's own. Everything raises
-    MemoryError_ only if nothing at all can be read; what could not be read is in `problems`."""
+    """An open search for what agents are given: the project's memories and the person's own.
+
+    `git` finds out what memories from elsewhere were verified against. Everything raises MemoryError_ only if nothing
+    at all can be read; what could not be read is in `problems`.
+    """
 
     def __init__(self, project: Project | None, home: Home, is_approved: IsApproved, git: Git | None = None) -> None:
         self._project = project
@@ -192,7 +195,8 @@ class AgentMemories:
         }
 
     def note_served(self, memories: Iterable[ServedMemory], channel: Channel, agent: str, event: str) -> None:
-        """Counts a use of each of these memories by an agent, and records what it was given."""
+        """Counts a use of each of these memories by an agent, and records what it was given. `event` is as in
+        `Serving`."""
         given = list(memories)
         time = datetime.now(UTC)
         for scope in ("project", "global"):
@@ -228,7 +232,8 @@ class AgentMemories:
         return Recalled(tuple(given), drifted, unchecked, unapproved)
 
     def _check_drift(self, records: Sequence[MemoryRecord]) -> dict[str, Drift]:
-        """Returns the memories that are not fresh, by id; all as unknown if the check fails."""
+        """Compares the files that these memories are about with what they were verified against; returns the memories
+        that are not fresh, by id. If that fails, all of them are unknown."""
         subjects = [subject for subject in map(subject_of, records) if subject.references]
         if not subjects or self._project is None:
             return {}

@@ -1,6 +1,9 @@
-"""Memories as text for coding agents, some of which treat it as part of the system prompt: one line an item, no markup,
-no links, no invisible characters, so that it can neither end its fence nor pass for a command. The readers of sessions
-cut the fence out again, so that nothing is learned from a memory twice."""
+"""Memories as text for coding agents: facts within bounds, which can neither end their fence nor pass for a command.
+
+Every agent treats the text it is given differently, some as part of the system prompt, so the text of a memory is made
+harmless before it leaves: one line an item, no markup, no links, no invisible characters. The readers of sessions cut
+the fence out again (`sessions/readers/engine/typed_text.py`), so that nothing is learned from a memory twice.
+"""
 
 from __future__ import annotations
 
@@ -52,8 +55,9 @@ def fence_items(items: Iterable[str]) -> str:
 
 
 def neutral_line(text: str, limit: int) -> str:
-    """Returns untrusted text as one line that is only text wherever it is put: without markup, links, mentions of
-    files, invisible characters, and marks at its beginning that an agent reads as a command."""
+    """Returns untrusted text as one line of at most `limit` characters that is only text wherever it is put: without
+    markup, links, mentions of files, invisible characters, and marks at its beginning that an agent reads as a
+    command."""
     from lerim.redaction import HIDDEN_CHARACTERS, redact_secrets  # imported late: not needed at the start
 
     line = _SPACES.sub(" ", HIDDEN_CHARACTERS.sub("", text)).strip()
@@ -69,7 +73,8 @@ def neutral_line(text: str, limit: int) -> str:
 
 
 def tells_to_act(record: MemoryRecord) -> bool:
-    """Returns whether a memory reads like an order or a command: only then a person must have accepted exactly it."""
+    """Returns whether a memory's text reads like an order to run something or a command to an agent. Such a text is
+    given to agents only if a person wrote or accepted exactly this text."""
     from lerim.redaction import find_flags
 
     texts = (record.title, record.body, *(item.quote for item in record.evidence))
@@ -77,7 +82,8 @@ def tells_to_act(record: MemoryRecord) -> bool:
 
 
 def render_memory(record: MemoryRecord, state: DriftState = "fresh", detail: str = "", number: int = 0) -> str:
-    """Returns a memory as a few lines: kind, title and id; why; the words it rests on; the places it is about."""
+    """Returns a memory as a few lines: kind, title and id; why; the words it rests on with speaker, day and turn; the
+    places it is about. `detail` says what changed there."""
     record = redact_record(record)
     head = f"{record.kind or record.primitive}: {neutral_line(record.title, MAX_TITLE_CHARS)}"
     lines = [f"{f'[{number}] ' if number else '- '}{head} (id {neutral_line(record.id, 120)})", *_details(record)]
@@ -87,7 +93,8 @@ def render_memory(record: MemoryRecord, state: DriftState = "fresh", detail: str
 
 
 def render_memory_line(record: MemoryRecord, detail: str = "") -> str:
-    """Returns a memory as one line of at most MAX_LINE_CHARS, for agents that did not ask."""
+    """Returns a memory as one line of at most MAX_LINE_CHARS, for agents that did not ask: kind, title, why if there is
+    room (or `detail`, what changed in its code), day, the first place it is about, and id."""
     record = redact_record(record)
     tail = [format_time(record.created)[:10]]
     if record.references:
@@ -121,7 +128,8 @@ def _details(record: MemoryRecord) -> Iterator[str]:
 
 
 def find_reason(record: MemoryRecord) -> str:
-    """Returns the body without title and replied-to words; "" if it only names files."""
+    """Returns the body without the title that it repeats and without the words that it replies to; "" if it only names
+    files."""
     body = without_replied_to(record.body).strip()
     if not strip_boilerplate(body).strip():
         return ""

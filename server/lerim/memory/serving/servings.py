@@ -66,7 +66,8 @@ def _is_long(path: Path) -> bool:
 
 
 def _put_aside(path: Path, older: Path) -> None:
-    """Renames a long record unless another process does so, which would lose it. Raises OSError."""
+    """Renames a long record, only while no other process does so: it would rename the short one that comes next, and
+    the long one would be lost. Raises OSError."""
     lock = older.with_name(f"{older.name}.lock")
     try:
         lock.touch(0o600, exist_ok=False)

@@ -33,8 +33,11 @@ _NO_MODEL = re.compile(r"model[^.{}]{0,100}(?:does not exist|not found|not suppo
 def ask_agent(
     model: Model, prompt: str, cancelled: Callable[[], bool], environ: Mapping[str, str], home: Home
 ) -> ModelAnswer:
-    """Asks an agent, in an empty folder of Lerim's. Raises errors of `dspy.lm15` as Engine does; ModelGoneError if the
-    agent cannot be asked without tools."""
+    """Asks an agent and returns its answer. Its program receives the prompt on standard input and runs in an empty
+    folder of Lerim's.
+
+    Raises errors of `dspy.lm15` as Engine does; ModelGoneError if the agent cannot be asked without tools.
+    """
     agent = AGENTS[model.provider]
     invocation = build_invocation(model.provider, model.name, environ)
     program = model.command[0]
@@ -60,7 +63,10 @@ def ask_agent(
 
 def working_folder(home: Home, provider: str) -> Path:
     """Returns the folder an agent is started in; it is empty except for the file that takes the agent's tools away.
-    Sessions that an agent leaves there belong to no project. Raises ModelGoneError."""
+    Sessions that an agent leaves there belong to no project (`project.FolderOwners`).
+
+    Raises ModelGoneError if the folder contains anything else or cannot be created.
+    """
     folder = home.root / "agents" / provider
     policy = AGENTS[provider].policy
     try:
@@ -82,7 +88,8 @@ def working_folder(home: Home, provider: str) -> Path:
 
 
 def _extend_path(environ: Mapping[str, str], program: str, platform: str = sys.platform) -> dict[str, str]:
-    """Programs installed by npm need `node`, which is in the same folder: it is added at the end of PATH."""
+    """Returns PATH with the program's own folder at the end: programs installed by npm need `node`, which is in the
+    same folder."""
     name = next((name for name in environ if name.upper() == "PATH"), "PATH") if platform == "win32" else "PATH"
     parts = [part for part in (environ.get(name, ""), str(PurePath(program).parent)) if part]
     return {name: (";" if platform == "win32" else ":").join(parts)}

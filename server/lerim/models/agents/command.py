@@ -1,6 +1,10 @@
 """The person's own command as the model: it receives the prompt on standard input and prints the answer, without a
-shell, in a neutral folder, without Lerim's own variables (which include stored keys). It is ended, with everything it
-started, at a deadline, when the person cancels, or when this process dies."""
+shell.
+
+It runs in a neutral folder, without Lerim's own variables (which include stored keys) and without variables that
+redirect Python. It is ended, with everything it started, at a deadline, when the person cancels, or when this
+process dies.
+"""
 
 from __future__ import annotations
 
@@ -69,9 +73,11 @@ def run_command(
     environ: Mapping[str, str],
     folder: Path,
 ) -> str:
-    """Runs the command with the prompt and returns what it prints. Raises ModelGoneError if there is no such program,
-    ServerError with code COMMAND_FAILED, TimeoutError, InvalidRequestError if its output is too large, TransportError
-    with code "cancelled"."""
+    """Runs the command with the prompt and returns what it prints.
+
+    Raises ModelGoneError if there is no such program, ServerError with code COMMAND_FAILED if it fails or prints
+    nothing, TimeoutError, InvalidRequestError if its output is too large, TransportError with code "cancelled".
+    """
     program = find_executable(command[0], environ) if command else None
     if program is None:
         name = command[0] if command else ""
@@ -98,7 +104,11 @@ def run_program(
     environ: Mapping[str, str],
     folder: Path,
 ) -> ProgramOutput:
-    """Runs a program, given by its full path, with the prompt on its input. Raises as `run_command`."""
+    """Runs a program, given by its full path, with the prompt on its input. Ends everything it started with it.
+
+    Raises ServerError with code COMMAND_FAILED if it cannot be started, TimeoutError, InvalidRequestError if its
+    output is too large, TransportError with code "cancelled".
+    """
     guard_pipe, writing_end = os.pipe()  # only this process has the writing end, which closes when the process dies
     deadline = time.monotonic() + seconds
     try:
@@ -144,8 +154,10 @@ def run_program(
 def build_command_launch(
     command: Sequence[str], environ: Mapping[str, str], executable: str, guard_pipe: int, platform: str = sys.platform
 ) -> ProcessLaunch:
-    """Returns how to start the command, on POSIX systems under the guard. Raises ValueError for an argument that cannot
-    be passed to a batch file on Windows."""
+    """Returns how to start the command: in its own process group, and on POSIX systems under the guard.
+
+    Raises ValueError for an argument that cannot be passed to a batch file on Windows.
+    """
     is_windows = platform == "win32"
     removed = ("PYTHONPATH", *FOREIGN_VARIABLES)
     kept_variables = {

@@ -1,5 +1,10 @@
-"""Installed coding agents as models: where their programs are, and how to ask each one without tools
-(docs/decisions/0023). Nothing here starts a program: agents are found by checking files."""
+"""Installed coding agents as models: where their programs are, and how to ask each one without tools.
+
+Nothing here starts a program: agents are found by checking files. The arguments and variables below were checked
+against the real programs (docs/decisions/0023): the model is offered no tool that reads, runs or fetches, files
+mentioned in a transcript are not read, and no session is saved if the program can turn that off. Only Cursor's
+program was not tested.
+"""
 
 from __future__ import annotations
 
@@ -125,9 +130,11 @@ def install_folders(environ: Mapping[str, str], platform: str = sys.platform) ->
 
 
 def build_invocation(provider: str, model: str, environ: Mapping[str, str]) -> AgentInvocation:
-    """Returns how to start an agent that answers one question from its standard input, without tools. Raises
-    ModelGoneError if its settings name a tool server that cannot be turned off, or for a model's name like an
-    option."""
+    """Returns how to start an agent that answers one question from its standard input, without tools.
+
+    Raises ModelGoneError if the agent's settings name a tool server that cannot be turned off, or if the model's
+    name would be read as an option.
+    """
     if model.startswith("-"):
         todo = "Correct roles.extract.model; “” means the agent's default."
         raise ModelGoneError(f"{AGENTS[provider].name} does not offer the model {model!r}.", todo=todo)
@@ -260,7 +267,8 @@ _SERVER_NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
 def _list_codex_servers(environ: Mapping[str, str]) -> list[str]:
-    """An invalid file counts as none, because Codex itself fails on it."""
+    """Returns the MCP servers in the person's Codex settings. An invalid file counts as none, because Codex itself
+    fails on it."""
     path = Path(codex_roots(environ)[0]) / "config.toml"
     try:
         servers = tomllib.loads(path.read_text(encoding="utf-8")).get("mcp_servers", {})
@@ -270,7 +278,8 @@ def _list_codex_servers(environ: Mapping[str, str]) -> list[str]:
 
 
 def _list_copilot_servers(environ: Mapping[str, str]) -> list[str]:
-    """An invalid file counts as none, as in Copilot CLI itself."""
+    """Returns the MCP servers in the person's Copilot CLI settings. An invalid file counts as none, as in Copilot
+    CLI itself."""
     path = Path(copilot_roots(environ)[0]) / "mcp-config.json"
     try:
         config = json.loads(path.read_text(encoding="utf-8"))

@@ -71,7 +71,10 @@ def keep_limit(home: Home, label: str, tokens: int) -> None:
 
 
 def _update_file(home: Home, change: Callable[[dict[str, object]], None]) -> None:
-    """Changes the file under a lock; an unreadable file is set aside. Raises OSError, also as filelock.Timeout."""
+    """Changes the file under a lock, so that concurrent changes are not lost; an unreadable file is set aside.
+
+    Raises OSError, also as filelock.Timeout.
+    """
     make_private_folder(home, home.models.parent)
     with filelock.FileLock(home.models.with_suffix(".lock"), timeout=BUSY_SECONDS, mode=0o600):
         try:

@@ -1,6 +1,9 @@
-"""List prices of well-known models on 26 October 2026. A model that is not listed has no known price. Batches, fast
-modes, promotions and subscriptions are ignored. The higher price of long prompts applies only if the length of a prompt
-is known, so not to a session's totals."""
+"""List prices of well-known models on 26 October 2026, for sessions without a recorded cost and Lerim's own calls.
+
+A model that is not listed has no known price; nothing is inferred from a similar name. Batches, fast modes,
+promotions and subscriptions are ignored. The higher price of long prompts applies only if the length of a prompt is
+known, so not to a session's totals.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,11 @@ from lerim.sessions import Tokens
 
 @dataclass(frozen=True, slots=True)
 class ModelPrice:
-    """Prices in USD per million tokens: sent, received, read from the cache, written to the cache. For a prompt of more
-    than `long` tokens, `dearer` are the factors on the prices of input and output."""
+    """Prices in USD per million tokens: sent, received, read from the cache, written to the cache.
+
+    For a prompt of more than `long` tokens (0: no such threshold), `dearer` are the factors on the prices of input
+    and output.
+    """
 
     input: float
     output: float
@@ -146,8 +152,9 @@ _VERSION_BEFORE_FAMILY = re.compile(r"claude-(4(?:-\d)?)-(opus|sonnet|haiku)")
 
 
 def find_price(model: str) -> ModelPrice | None:
-    """Returns the list price of a model as named in a session or a setting; None if unknown. OpenRouter's `:free`
-    models cost nothing; its other suffixes have no known price."""
+    """Returns the list price of a model as named in a session or a setting, with or without its maker, date or effort;
+    None if unknown. OpenRouter's `:free` models cost nothing; its other suffixes change the price and have no known
+    one."""
     name = model.lower().rpartition("/")[2].replace(".", "-").replace("_", "-")[:80]
     if name.endswith(":free"):
         return _FREE
@@ -158,7 +165,8 @@ def find_price(model: str) -> ModelPrice | None:
 
 
 def worst_cost(model: str, input_tokens: int, most_output_tokens: int) -> float | None:
-    """Returns the most that one call can cost in USD; None if the price is not known."""
+    """Returns the most that one call can cost in USD, given upper bounds of its input and output tokens; None if the
+    price is not known."""
     price = find_price(model)
     if price is None:
         return None
@@ -168,8 +176,10 @@ def worst_cost(model: str, input_tokens: int, most_output_tokens: int) -> float 
 
 
 def compute_cost(model: str, usage: Usage) -> float | None:
-    """Returns the cost of answered calls in USD at the list price, None if that is not known. The long-prompt price
-    applies if the mean prompt is longer than its threshold."""
+    """Returns the cost of answered calls in USD at the list price, None if that is not known.
+
+    The long-prompt price applies if the mean prompt of the calls is longer than its threshold.
+    """
     price = find_price(model)
     if price is None:
         return None

@@ -1,7 +1,9 @@
-"""Records the spending on models, call by call, so that a day's budget holds for any number of processes: before a
-billed call, its highest possible cost is reserved in one exclusive transaction, and replaced by the actual usage
-afterwards. If its process is killed, the reservation stays, because the service may have answered. Amounts are in
-10^-12 US dollars."""
+"""Records the spending on models, call by call, so that a day's budget holds for any number of concurrent processes.
+
+Before a billed call, its highest possible cost is reserved in one exclusive transaction that also compares the day's
+sum with the budget; afterwards the reservation is replaced by the actual usage. If a call is cut short because its
+process was killed, the reservation stays, because the service may have answered. Amounts are in 10^-12 US dollars.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,8 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """A reservation for one call. `row` is 0 if nothing is reserved."""
+    """A reservation for one call. `row` is 0 if nothing is reserved, because the call is not billed or could not be
+    recorded."""
 
     row: int = 0
 
@@ -75,8 +78,11 @@ def _never() -> bool:
 
 @dataclass(slots=True)
 class DayBudget:
-    """A day's budget in US dollars, 0 for no limit, for any number of threads and processes. `clock` should return
-    local time; `problems` lists recording failures that did not prevent a call."""
+    """A day's budget in US dollars, 0 for no limit. The day is the date of `clock`, which should return local time.
+
+    Any number of threads may use one DayBudget, and any number of processes one home folder. `problems` lists
+    recording failures that did not prevent a call.
+    """
 
     home: Home
     per_day: float
@@ -137,7 +143,8 @@ class DayBudget:
             self._changed.notify_all()
 
     def _write(self, work: Callable[[sqlite3.Connection], Result], cancelled: Callable[[], bool]) -> Result:
-        """Waits while another process locks the database, for BUSY_SECONDS at most. Raises SpendingError."""
+        """Runs `work` on the database. Waits while another process locks it, until BUSY_SECONDS have passed or the
+        person cancels. Raises SpendingError, and the errors of `work`."""
         end = time.monotonic() + BUSY_SECONDS
         while True:
             try:
@@ -170,7 +177,8 @@ class DayBudget:
             self._changed.notify_all()
 
     def _wait_for_room(self, settled_before: int, cancelled: Callable[[], bool]) -> bool:
-        """Waits for calls in progress. Returns whether one was settled since the count `settled_before`."""
+        """Waits while calls of this DayBudget are in progress. Returns whether one was settled since the count
+        `settled_before` was taken."""
         with self._changed:
             while self._settled_count == settled_before:
                 if not self._open_reservations and not self._attempts:

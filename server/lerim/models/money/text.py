@@ -67,7 +67,8 @@ def summarize_steps(steps: Iterable[ModelStep]) -> Iterator[str]:
 
 
 def describe_waiting(waits: WaitingWork) -> str:
-    """Describes waiting work: `3 sessions wait for openai:gpt-5-nano, about 41k tokens, about $0.02`."""
+    """Describes waiting work, without a full stop: `3 sessions wait for openrouter:openai/gpt-5-nano@openrouter.ai,
+    about 41k tokens, about $0.02`."""
     count = waits.sessions
     sessions = f"{count} session{'' if count == 1 else 's'} wait{'s' if count == 1 else ''}"
     cost = "" if waits.cost is None else f", {format_dollars(waits.cost, about=True)}"

@@ -1,4 +1,5 @@
-"""Anthropic's Messages API."""
+"""Anthropic's Messages API: the system prompt is a separate field, an output limit is required, and content is a
+list of blocks."""
 
 from __future__ import annotations
 

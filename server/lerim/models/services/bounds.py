@@ -23,7 +23,8 @@ class OutputBound:
 
 
 class ModelBounds:
-    """Tracks each model's limits, for any number of threads. New limits are saved in `home` and reported."""
+    """Tracks each model's limits, for any number of threads. New limits are saved in `home` and reported with
+    `report_limit(model, message, tokens)`. No answer may have more than `max_output_tokens` tokens."""
 
     def __init__(
         self, home: Home | None, report_limit: Callable[[Model, str, int], None], max_output_tokens: int
@@ -52,7 +53,8 @@ class ModelBounds:
             )
 
     def adopt_correction(self, model: Model, requested: OutputBound, error: ParameterError) -> bool:
-        """Adopts the service's correction of the limit that was `requested`. Returns whether to retry."""
+        """Adopts the service's correction of the limit that was `requested`. Returns whether retrying with the
+        new limit makes sense."""
         with self._lock:
             old = self.get_output_bound(model)
             allowed = old.max_output_tokens

@@ -1,5 +1,9 @@
-"""Translates a service's failures to errors of `dspy.lm15`. The service's own message is shown to the person, shortened
-and without the key and other secrets; a ModelStep contains only Lerim's words."""
+"""Translates a service's failures to errors of `dspy.lm15`, from the status, headers and body in any service's
+format.
+
+The service's own message is shown to the person, shortened and without the key and other secrets; a ModelStep
+contains only Lerim's words.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +79,8 @@ class ParameterError(lm15.InvalidRequestError):  # type: ignore[misc]
 
 
 class TooLongError(lm15.ContextLengthError):  # type: ignore[misc]
-    """The window is too large. `is_model_limit`: the limit is the model's, not the account's per minute."""
+    """The window is too large. `service_message` may name a limit; `is_model_limit`: the limit is the model's, not
+    a limit of the account per minute."""
 
     def __init__(self, message: str, *, service_message: str, status: int) -> None:
         super().__init__(message, status=status)
@@ -184,7 +189,8 @@ def _error(  # noqa: C901 - one line for each thing a service can mean
 
 
 def parse_retry_after(headers: Mapping[str, str], searched_text: str = "") -> float | None:
-    """Returns the seconds the service asks to wait, in its headers or its message; None if it does not say."""
+    """Returns the seconds the service asks to wait, from its headers (a number or a date) or its message; None if it
+    does not say."""
     for name, unit in (("retry-after-ms", 1_000), ("retry-after", 1)):
         header_value = headers.get(name, "").strip()
         try:

@@ -52,8 +52,11 @@ class _Probe:
 
 
 def find_local_servers(addresses: Sequence[str], seconds: float = ANSWER_SECONDS) -> list[LocalServer]:
-    """Returns the servers at these base URLs on this machine that list their models, all asked at once for at most
-    `seconds` once connected."""
+    """Returns the servers at these base URLs that list their models, in this order. Asks all at once, and waits for
+    each answer for at most `seconds` once it is connected.
+
+    Addresses that are not on this machine are skipped.
+    """
     import http.client  # noqa: F401 - not within the time the servers have, and not by commands that look at none
 
     probes: list[_Probe] = []

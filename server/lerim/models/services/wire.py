@@ -1,5 +1,9 @@
 """Sends one HTTP request to a model service, with a deadline, a size limit and immediate cancellation, without
-redirects or netrc, in a thread of its own, because a library call that waits for a server cannot be interrupted."""
+redirects or netrc.
+
+The request runs in its own thread, because a library call that waits for a server cannot be interrupted. At a
+deadline the thread is abandoned; it ends with its socket.
+"""
 
 from __future__ import annotations
 
@@ -205,7 +209,8 @@ def _decompress(response: requests.Response) -> Iterator[bytes]:
 
 
 def _read_raw(response: requests.Response) -> Iterator[bytes]:
-    """`iter_content` waits for as many bytes as requested, and decompresses without a limit."""
+    """Yields the bytes as they arrive: `iter_content` waits for as many as requested, and decompresses without a
+    limit."""
     try:
         while chunk := response.raw.read1(_PIECE_BYTES, decode_content=False):
             yield chunk
@@ -214,7 +219,8 @@ def _read_raw(response: requests.Response) -> Iterator[bytes]:
 
 
 class EventStream:
-    """Parses server-sent events from bytes in pieces of any size."""
+    """Parses server-sent events, in which a streamed answer arrives: takes bytes in pieces of any size and returns the
+    data of each complete event."""
 
     def __init__(self) -> None:
         self._rest = b""

@@ -49,11 +49,19 @@ def accept_candidate(
     seen: str = "",
     bulk: HeldBulk | None = None,
 ) -> ReviewResult:
-    """Accept a candidate: perform its action and delete its file. Without a `choice`, the suggested answer applies, or
-    else the new memory is kept beside its neighbours. The first accept in a project only returns `ask_quotes` unless
-    `quotes` is given. `automatic`: no person looked at the candidate, which keeps its confidence. `bulk`: it is done
-    together with others, under a lock that is held already. The ranking learns from neither. Raises StaleError if a
-    file that would be changed is not as it was shown (`check_seen`), NotFoundError, MemoryError_, BusyError."""
+    """Accept a candidate: perform its action and delete its file. Accepting it again changes nothing.
+
+    `choice` says how the candidate relates to a memory near it. Without it, the suggested answer applies, if there is
+    one; otherwise the new memory is kept beside its neighbours. The first accept in a project only returns `ask_quotes`
+    unless `quotes` is given.
+
+    `automatic`: no person looked at the candidate; it then keeps its confidence, which is otherwise raised to at least
+    `ACCEPTED_CONFIDENCE`. `in_bulk`: it is accepted with all others that wait. The ranking learns neither from
+    automatic nor from bulk accepts, and maintenance may still propose to merge the memory with those near it. `bulk`:
+    it is done together with others, under a lock that is held already. For `seen`, see `check_seen`.
+
+    Raises StaleError if a file that would be changed is not as it was shown, NotFoundError, MemoryError_, BusyError.
+    """
     in_bulk = bulk is not None
     with actions.locked_ledger(paths) if bulk is None else nullcontext(bulk.ledger) as ledger:
         store = paths.store()
@@ -159,9 +167,12 @@ def _record_unedited_texts(ledger: Ledger, proposal: Proposal, effect: Effects) 
 
 
 def apply_choice(store: Store, proposal: Proposal, choice: NeighbourChoice) -> Proposal:
-    """Return the candidate with the action and the target that the person chose. Raises MemoryError_ for a suggestion,
-    or if what it is to answer is not a question; StaleError if the memory is no longer active or, unless the answer is
-    `same`, not as the person saw it."""
+    """Return a copy of the candidate with the action and the target that the person chose. Write nothing.
+
+    Raises MemoryError_ if the proposal is a suggestion, whose memories Lerim chose, or if what it is to answer is not a
+    question; StaleError if the memory is no longer active or, unless the answer is `same`, if its text is not what the
+    person saw.
+    """
     if not proposal.is_claim:
         raise MemoryError_(
             "Lerim already chose the memories for this candidate.",
@@ -193,7 +204,8 @@ def apply_choice(store: Store, proposal: Proposal, choice: NeighbourChoice) -> P
 def answer_to_record(
     ledger: Ledger, final: Proposal, effect: Effects, kept_beside: Sequence[str]
 ) -> RecordedAnswer | None:
-    """The answer to record, so that the same memories are not shown with the candidate again."""
+    """The answer to record for a session's candidate, so that the same memories are not shown with it again; None if
+    there is nothing to record. `kept_beside` is the result of `find_kept_beside`."""
     known = ledger.find_claim(final.id)
     answer = ANSWERS.get(final.action)
     memories = tuple(kept_beside) if answer == "keep" else tuple(one.record.id for one in final.target_memories)
@@ -205,7 +217,8 @@ def answer_to_record(
 def find_kept_beside(
     paths: ReviewPaths, ledger: Ledger, store: Store, final: Proposal, choice: NeighbourChoice | None
 ) -> tuple[str, ...]:
-    """The ids of the memories that a new memory is kept beside: the chosen one, or else all that were shown."""
+    """The ids of the memories that a new memory is kept beside: the chosen one, or else all that were shown with the
+    candidate. Empty if the candidate does not become a new memory."""
     if final.action != "add" or not final.is_claim:
         return ()
     if choice is not None and choice.memory:

@@ -24,9 +24,12 @@ Decision = Literal["accept", "reject"]
 
 @dataclass(frozen=True, slots=True)
 class BulkResult:
-    """What became of candidates that were decided together. `decided` no longer wait; `results` are what was done, in
-    the same order; `doubtful` were not accepted. `ask_quotes`: nothing was changed; the person must first decide
-    whether quotes are shared in git."""
+    """What became of candidates that were decided together, by their ids.
+
+    `decided` no longer wait; `results` are what was done, in the same order. `doubtful` were not accepted, because they
+    have warnings or rest only on a tool or web page. `problems` has one for each that failed. `ask_quotes`: nothing was
+    changed; the person must first decide whether quotes are shared in git.
+    """
 
     decided: tuple[str, ...] = ()
     results: tuple[ReviewResult, ...] = ()
@@ -42,8 +45,11 @@ def decide_in_bulk(
     bulk_id: str,
     quotes: QuoteChoice | None = None,
 ) -> BulkResult:
-    """Accept or reject these candidates, in this order; `undo_last` with `bulk_id` undoes all of them. A failure does
-    not stop the others. Raises MemoryError_, BusyError."""
+    """Accept or reject these candidates, in this order. `undo_last` with `bulk_id` undoes all of them.
+
+    A failure does not stop the others. What was done when the process is killed stays done, and can be undone. Raises
+    MemoryError_, BusyError.
+    """
     with actions.locked_ledger(paths) as ledger:
         bulk = HeldBulk(bulk_id, ledger)
         if decision == "reject":
@@ -72,7 +78,8 @@ def _decide_each(
 
 
 def _find_doubtful(paths: ReviewPaths, ledger: Ledger, candidate_ids: Sequence[str]) -> Iterator[str]:
-    """What cannot be read fails when it is accepted."""
+    """Yield those of the candidates that a person has to look at alone. What cannot be read fails when it is
+    accepted."""
     store = paths.store()
     states = ledger.states()
     for name in candidate_ids:

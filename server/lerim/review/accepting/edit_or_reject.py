@@ -71,7 +71,8 @@ def reject_candidate(
 
 
 def check_seen(proposal: Proposal, seen: str) -> None:
-    """Raise StaleError unless the candidate's file has the text with this hash, or the hash is ""."""
+    """Raise StaleError if the candidate's file no longer has the text that the person saw. `seen` is the text's hash
+    (`Proposal.text_hash`), "" if it is not known."""
     if seen and seen != proposal.text_hash:
         raise StaleError(
             "This candidate has changed since it was shown. Nothing was changed.",

@@ -50,7 +50,8 @@ their current state, or the one inherited from those memories."""
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """The file changes of accepting a proposal, in order, the resulting memory's own file (at `path`) last."""
+    """The file changes of accepting a proposal, in order, with the resulting memory's own file last. `path` is where
+    that memory is afterwards."""
 
     memory_id: str
     changes: tuple[FileChange, ...]
@@ -58,7 +59,10 @@ class Effects:
 
 
 def compute_effects(store: Store, proposal: Proposal, verify: Verify = lambda memory, _: memory) -> Effects:
-    """Compute what accepting a proposal changes. Raises NotFoundError if a target cannot be read, MemoryError_."""
+    """Compute what accepting a proposal changes, from its `target_memories`.
+
+    Raises NotFoundError if a target cannot be read, MemoryError_ if a file cannot be changed line by line.
+    """
     target_memories = _require_targets(proposal)
     match proposal.action:
         case "archive":

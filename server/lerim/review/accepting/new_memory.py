@@ -31,7 +31,8 @@ from lerim.review.review_paths import ReviewPaths
 
 @dataclass(frozen=True, slots=True)
 class SessionOrigin:
-    """The words of a session that a person made a memory of, their source, and when they were said."""
+    """The words of a session that a person made a memory of. `source` is `<platform>:<session>#<turn>`, `time` when
+    they were said."""
 
     source: str
     time: datetime
@@ -50,9 +51,13 @@ def add_memory(
     origin: SessionOrigin | None = None,
     quotes: QuoteChoice | None = None,
 ) -> ReviewResult:
-    """Save a memory that a person wrote by hand, without secrets. If an active memory has the same words, the result
-    has the code "already". With `origin` it is as if a candidate from these words had been accepted. Raises
-    MemoryError_."""
+    """Save a memory that a person wrote by hand, without secrets; this can be undone. If an active memory has the same
+    words, nothing is written and the result has the code "already".
+
+    With `origin` it is as if a candidate from these words had been accepted: they are its evidence, its confidence is
+    that of accepted candidates, and the first time in a project the result only has `ask_quotes`, unless `quotes` is
+    given. Raises MemoryError_.
+    """
     if not join_lines(title):
         raise MemoryError_("A memory needs a title.", where="title", todo="Write one.")
     now = datetime.now(UTC).replace(microsecond=0)
@@ -102,7 +107,8 @@ def add_memory(
 
 
 def _find_same_memory(store: Store, memory: MemoryRecord) -> StoredMemory | None:
-    """Only memories whose id has the slug of this title are compared."""
+    """The active memory of this primitive with the same title and body, ignoring case. Only memories whose id has the
+    slug of this title are compared."""
     name = slug.make_slug(memory.title)
     for one in sorted(store.all_ids()):
         if not slug.matches_slug(one, name):

@@ -76,8 +76,9 @@ def withdraw_in_ledger(paths: ReviewPaths, ledger: Ledger, proposal: Proposal, r
 def withdraw_archiving(
     paths: ReviewPaths, ledger: Ledger, memory_id: str, reason: str = UNRATED_NOTE, text: str = ""
 ) -> None:
-    """Withdraw the waiting proposals to archive a memory, except those that a person edited. `text` limits this to the
-    text of the memory's file with this hash. Raises as `withdraw_in_ledger`."""
+    """Withdraw the waiting proposals to archive a memory, except those that a person edited or that cannot be read.
+    `text` limits this to proposals made when the memory's file had the text with this hash. Raises as
+    `withdraw_in_ledger`."""
     unfinished = {action.candidate for action in ledger.unfinished_actions()}
     for claim in ledger.claims("pending"):
         if claim.source.startswith(f"{SUGGESTION_PREFIX}archive:{memory_id}@{text}"):

@@ -30,8 +30,11 @@ from lerim.review.review_paths import ReviewPaths
 def change_kind(
     paths: ReviewPaths, memory_id: str, primitive: Primitive, kind: LearningKind | None = None
 ) -> ReviewResult:
-    """Change a memory's primitive (its file moves, its id stays) or the kind of a learning: without one, it keeps its
-    kind, or the one it had before, or gets "insight". Raises as `edit_memory`."""
+    """Change a memory's primitive (its file moves, its id stays) or the kind of a learning.
+
+    If no kind is given, a learning keeps its kind, or gets the one it had before it became another primitive, or else
+    "insight". Raises as `edit_memory`.
+    """
     if primitive == "summary" or (kind is not None and primitive != "learning"):
         message = "A memory cannot become a summary." if primitive == "summary" else f"A {primitive} has no kind."
         raise MemoryError_(message, where=memory_id, todo="Name a decision, learning, question or theme.")
@@ -63,8 +66,11 @@ def _find_earlier_kind(memory: HeldMemory) -> LearningKind | None:
 def promote_question(
     paths: ReviewPaths, memory_id: str, title: str | None = None, body: str | None = None
 ) -> ReviewResult:
-    """Resolve a question with a new decision. Its body, which says that the question is open, is not copied. Raises as
-    `edit_memory`, and MemoryError_ if it is not an open question."""
+    """Answer a question with a new decision, which resolves the question; the question is archived.
+
+    `title` defaults to that of the question. The question's body is not copied, since it says that the question is
+    open. Raises as `edit_memory`, and MemoryError_ if it is not an open question.
+    """
     with hold_memory(paths, memory_id) as memory:
         old = memory.record
         if not memory.can_become("resolved"):
@@ -91,8 +97,11 @@ def promote_question(
 
 
 def globalize_memory(paths: ReviewPaths, memory_id: str, *, move: bool = False) -> ReviewResult:
-    """Copy an active memory to the person's own memories, without references and links. With `move`, the project's file
-    is removed, unless it ended other memories of the project. Raises as `edit_memory`."""
+    """Copy an active memory to the person's own memories, which apply in every repository. The project's file stays;
+    with `move` it is removed, unless it replaced or resolved other memories of the project.
+
+    References to files and links to other memories of this repository are not copied. Raises as `edit_memory`.
+    """
     own = paths.personal()
     if paths.project.is_personal:
         raise MemoryError_("It is already a personal memory.", where=memory_id, todo="There is nothing to do.")

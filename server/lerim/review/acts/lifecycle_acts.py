@@ -83,7 +83,10 @@ def archived_label(title: str, reason: str) -> str:
 
 
 def find_ending(paths: ReviewPaths, stored: StoredMemory) -> MemoryEnding:
-    """When and why a memory moved to `archived/`; empty for an active one. Raises MemoryError_."""
+    """When and why a memory moved to `archived/`; empty for an active memory.
+
+    Raises MemoryError_ where the ledger cannot be used.
+    """
     path = str(stored.path)
     if stored.status == "active":
         return MemoryEnding()

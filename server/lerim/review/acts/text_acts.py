@@ -36,9 +36,11 @@ from lerim.review.review_paths import ReviewPaths
 def edit_memory(
     paths: ReviewPaths, memory_id: str, edit: CandidateEdit, references: Sequence[str] | None = None
 ) -> ReviewResult:
-    """Change a memory's words, tags or references, without secrets. If the words change, its confidence becomes at
-    least `PERSON_CONFIDENCE`, and its references count as verified now. Raises NotFoundError, MemoryError_, StaleError,
-    BusyError."""
+    """Change a memory's words, tags or references, without secrets.
+
+    If the words change, its confidence becomes at least `PERSON_CONFIDENCE`, `updated` becomes the current time, and
+    its references count as verified now. Raises NotFoundError, MemoryError_, StaleError, BusyError.
+    """
     with hold_memory(paths, memory_id) as memory:
         text = _edited_text(memory, edit, None if references is None else parse_references(references))
         if text == memory.text:
@@ -113,8 +115,10 @@ def _require_found(memory: HeldMemory) -> None:
 
 
 def give_feedback(paths: ReviewPaths, memory_id: str, said: Feedback) -> ReviewResult:
-    """Record a person's rating of a memory and change its confidence; proposals to archive a useful one are withdrawn.
-    Raises as `edit_memory`."""
+    """Record a person's rating of a memory and change its confidence (`lifecycle.confidence_after_feedback`).
+
+    If it is rated useful, waiting proposals to archive it are withdrawn. Raises as `edit_memory`.
+    """
     with hold_memory(paths, memory_id) as memory:
         old = memory.record
         new_confidence = lifecycle.confidence_after_feedback(old.confidence, said)

@@ -49,8 +49,11 @@ class StepView(msgspec.Struct, frozen=True):
 
 
 def undo_last(paths: ReviewPaths, action: str | None = None) -> ReviewResult:
-    """Undo an action, given by its id or a unique prefix of it; by default the last one. Raises StaleError, with the
-    diff, if its files have changed since; undo without an id then skips it, until they are again as it left them."""
+    """Undo an action, given by its id or a unique prefix of it; by default the last one.
+
+    Raises StaleError, with the diff, if its files have changed since. Undo without an id then skips this action and
+    takes the one before, until the files are again as the action left them.
+    """
     with actions.locked_ledger(paths) as ledger:
         action = ledger.complete_action_id(action) if action else None
         if action and (members := ledger.list_bulk(action)):
@@ -140,8 +143,9 @@ def _restored_candidates(undone: Sequence[Action]) -> tuple[str, ...]:
 
 
 def undo_auto_accept(paths: ReviewPaths, ledger: Ledger, turn: str, title: str = "") -> None:
-    """Undo the automatic accepts of claims from this turn (its id), with this title if it is given, whose files were
-    not changed since, for a caller that already holds the ledger. Raises MemoryError_."""
+    """Undo the automatic accepts of claims that come from this turn (its id) and, if given, have this title, for a
+    caller that already holds the ledger. The candidates wait again. An accept whose files were changed since is not
+    undone. Raises MemoryError_."""
     claims = {one.id for one in ledger.claims("accepted") if ledger.is_claim_of(one, turn, title)}
     for step in list(ledger.list_actions("done")) if claims else ():
         if step.kind == "settle" and step.candidate in claims and not _changed(paths, step):

@@ -1,5 +1,9 @@
-"""The order in which candidates are reviewed: the highest confidence first, as in the editor's panel
-(`arrangement.ts`), then the one that was said first. Only headers are read, and remembered until the file changes."""
+"""The order in which candidates are reviewed: those with the highest confidence first, as in the editor's panel
+(`arrangement.ts`), and of those with the same, the one that was said first.
+
+A page of a long list reads whole only the candidates on it. Of the others the header is read, and remembered until the
+file changes.
+"""
 
 from __future__ import annotations
 

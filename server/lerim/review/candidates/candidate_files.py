@@ -1,5 +1,7 @@
-"""Candidate files in `review/`: memory files with additional keys. Only this package reads them, and only those that
-this installation wrote."""
+"""Candidate files: memories waiting in `review/`, in the memory file format with additional keys for the review.
+
+Only this package reads them, and only those that this installation wrote.
+"""
 
 from __future__ import annotations
 
@@ -67,8 +69,11 @@ def load_candidates(
 def list_candidate_ids(
     paths: ReviewPaths, known_ids: Collection[str], unfinished_ids: Collection[str] = ()
 ) -> tuple[list[str], list[Problem]]:
-    """The ids of the candidates in the review folder, in the order of the turns' days. A file whose id is not in
-    `known_ids` becomes a problem; `unfinished_ids` are skipped."""
+    """The ids of the candidates in the review folder, in their order: they begin with the day of the turn.
+
+    A file whose id is not in `known_ids` becomes a problem. `unfinished_ids` are skipped, because an action on them is
+    still in progress.
+    """
     found: list[str] = []
     problems: list[Problem] = []
     try:
@@ -114,7 +119,8 @@ def load_each_candidate(paths: ReviewPaths, ids: Iterable[str], store: Store) ->
 
 
 def parse_candidate(text: str, path: Path, store: Store, saved_text: str | None = None) -> Proposal:
-    """Parse the text of a candidate file, which has `saved_text` on disk, if given. Raises MemoryError_."""
+    """Parse the text of a candidate file and compare it with the current state of its targets. `saved_text` is the
+    file's text, if it differs from `text`. Raises MemoryError_."""
     parts = split_header(text)
     fields = load_header(text[parts.start : parts.end], str(path)) if parts else {}
     memory, _ = examine_record(text, path, _choice_field(fields, "primitive", get_args(Primitive), path))
@@ -150,7 +156,8 @@ def parse_candidate(text: str, path: Path, store: Store, saved_text: str | None 
 
 
 def _with_current_targets(proposal: Proposal, store: Store) -> Proposal:
-    """A session's candidate that has lost targets gets the action that fits the remaining ones."""
+    """The proposal with the current state of its targets. A session's candidate that has lost targets gets the action
+    that fits the remaining ones, "add" if there are none."""
     target_memories: list[StoredMemory] = []
     remaining_targets: list[Target] = []
     for target in proposal.targets:

@@ -72,7 +72,8 @@ def linked_text(before: str, path: Path, ended: Iterable[MemoryRecord]) -> str:
 
 
 def ended_text(before: str, path: Path, old: MemoryRecord, heir_id: str, heir: MemoryRecord) -> str:
-    """The text of an ended memory's file, with the link to its heir. Raises MemoryError_."""
+    """The text of an ended memory's file, with the link to the memory `heir`, whose id will be `heir_id`. Raises
+    MemoryError_."""
     return record.update_record_text(
         before, {"resolved_by" if is_answered(old, heir) else "superseded_by": heir_id}, where=str(path)
     )
@@ -107,7 +108,8 @@ def _ended_links(old: MemoryRecord, ended: Iterable[MemoryRecord]) -> dict[str, 
 
 
 def _merged_evidence(new: tuple[Evidence, ...], old: MemoryRecord, quotes: Quotes) -> tuple[Evidence, ...]:
-    """Duplicates are recognised by their quotes, also by those kept in the private folder."""
+    """The merged evidence as it is written to the file. Duplicates are recognised by their quotes, also by those kept
+    in the private folder."""
     old_evidence = quotes.join_quotes(old)[0].evidence[: len(old.evidence)]
     file_evidence = dict(zip(old_evidence, old.evidence, strict=True))
     if quotes.read_choice() == "local":

@@ -1,4 +1,5 @@
-"""A proposal waiting for a person's decision, and the person's edit of it."""
+"""A proposal waiting for a person's decision: the proposed memory and what accepting it would change, and
+the person's edit of it."""
 
 from __future__ import annotations
 
@@ -96,7 +97,8 @@ class Proposal:
 
     @property
     def is_claim(self) -> bool:
-        """Whether it claims something, as found in a session or a file, or said by an agent, and is no suggestion."""
+        """Whether it claims something, as found in a session or a file, or said by an agent. The others are suggestions
+        to change memories that there are."""
         return bool(self.session) or self.maker in ("agent", "file")
 
     @property
@@ -127,8 +129,11 @@ class CandidateEdit:
 
 
 def apply_edit(proposal: Proposal, edit: CandidateEdit) -> str:
-    """The text of the candidate file with a person's edit, without secrets. Raises MemoryError_ if the edit is
-    invalid."""
+    """The text of the candidate file with a person's edit, without secrets.
+
+    Raises MemoryError_ for an empty title, a reference that is not a path in the repository, or another kind for a
+    candidate that cannot have one.
+    """
     words, old = clean_edit(edit, proposal.path), proposal.record
     title = old.title if words.title is None else words.title
     body = old.body if words.body is None else words.body
@@ -168,5 +173,6 @@ def clean_edit(edit: CandidateEdit, path: Path) -> CandidateEdit:
 
 
 def join_lines(text: str) -> str:
-    """The text on one line, without the characters that a file cannot hold."""
+    """The text on one line: every run of white space becomes one space, and characters that a file cannot hold are
+    replaced."""
     return " ".join(files.path_to_text(text).split())

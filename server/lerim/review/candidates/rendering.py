@@ -36,7 +36,8 @@ def candidate_text(
     reason: str = "",
     maker: Maker | None = None,
 ) -> str:
-    """The text of the candidate file for a session's candidate. By default, `maker` follows from the signal."""
+    """The text of the candidate file for a session's candidate. `memory` is the result of `new_record`. `maker` is
+    "person" if a person asked for the candidate; by default, it follows from the signal."""
     maker = maker or ("model" if candidate.signal == "model" else "rules")
     return render_record(
         memory,

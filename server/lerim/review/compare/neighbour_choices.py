@@ -1,5 +1,9 @@
-"""A person's answers about a candidate and a memory near it, saved in the project's review ledger so that the pair is
-not shown again. A claim is identified by salted hashes that allow comparing claims without storing their text."""
+"""A person's answers about a candidate and a memory near it, saved so that the pair is not shown again.
+
+Each answer is a row of the project's review ledger. It is inserted in the transaction that starts the action and
+deleted in the one that undoes it. It identifies a claim by its fingerprint: salted hashes that allow comparing claims
+without storing their text.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +39,11 @@ MIN_REREAD_OVERLAP = 0.5
 
 @dataclass(frozen=True, slots=True)
 class NeighbourChoice:
-    """A person's answer about a candidate and a memory (all neighbours, for `keep` without one), whose file's text had
-    this `hash`, "" if unknown."""
+    """A person's answer about a candidate and a memory, given by its id. `keep` without a memory applies to all
+    neighbours.
+
+    `hash` is the hash of the memory file's text as the person saw it; empty if unknown.
+    """
 
     answer: NeighbourAnswer
     memory: str = ""
@@ -45,7 +52,8 @@ class NeighbourChoice:
 
 @dataclass(frozen=True, slots=True)
 class RecordedAnswer:
-    """An answer about a claim and some memories, by id. `resulting_memory` is the one that the claim became."""
+    """An answer about a claim (its fingerprint and source) and some memories, by their ids. `resulting_memory` is the
+    id of the memory that the claim became."""
 
     claim: Fingerprint
     source: str
@@ -101,7 +109,8 @@ class ChoiceTable:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """The hashes of a claim's normalised text ("" if unknown), and of each word of its title and of all of it."""
+    """The hashes of a claim: of its normalised text (empty if unknown), of each word of its title, and of each word of
+    title and body."""
 
     text: bytes
     title: frozenset[bytes]
@@ -123,7 +132,8 @@ def _hash(salt: bytes, text: str, size: int) -> bytes:
 
 
 def is_reread(one: Fingerprint, other: Fingerprint) -> bool:
-    """Whether two claims of the same turn have half of their words in common, and one title all words of the other."""
+    """Whether two claims of the same turn are the same claim in slightly different words: at least half of their words
+    are the same, and all words of one title are in the other."""
     within = one.title <= other.title or other.title <= one.title
     return within and dice_overlap(one.words, other.words) >= MIN_REREAD_OVERLAP
 

@@ -1,6 +1,9 @@
-"""Compares a candidate with existing memories. Two texts say the same only if they are equal after normalisation
-(`similarity.py`). A candidate by itself suggests replacing a memory only if it names what is given up and the memory's
-title contains that; else a person, or a model before them, decides."""
+"""Compares a candidate with existing memories: finds the memories near it, and what its own words suggest about them.
+
+Two texts say the same only if they are equal after normalisation (`similarity.py`). Any other candidate is an
+addition that is shown with its neighbours; a person, or a model before them, decides how it relates to each. A
+candidate by itself suggests replacing a memory only if it names what is given up and the memory's title contains that.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +83,8 @@ def find_neighbours(
     most: int = MAX_SHOWN_NEIGHBOURS,
     skip: Container[str] = (),
 ) -> tuple[NearMemory, ...]:
-    """The active memories of this store near a claim, the most similar first, without the ids in `skip`."""
+    """The active memories of this store near a claim, the most similar first: at most `most`, without the ids in
+    `skip`."""
     found: list[NearMemory] = []
     for one in memories.nearest(title, strip_boilerplate(without_replied_to(body)), most, skip):
         path = store.path_of(one.id)
@@ -100,8 +104,12 @@ def says_the_same(candidate: Candidate, memory: MemoryRecord) -> bool:
 def suggest_from_words(
     candidate: Candidate, near: Iterable[MemoryRecord], last_said: Mapping[str, datetime]
 ) -> SuggestedAnswer | None:
-    """What the candidate's own words suggest: that it replaces a memory whose title contains what it gives up, or
-    answers a question. A candidate of an earlier turn than `last_said`, by memory id, suggests nothing."""
+    """What the candidate's own words suggest: that it replaces a memory whose title contains what the candidate gives
+    up, or answers it if it is a question. The first such memory in `near` counts.
+
+    `last_said` has the time of the latest turn that states a memory, by memory id, if the ledger knows it. A candidate
+    of an earlier turn suggests nothing.
+    """
     if candidate.primitive == "question":
         return None
     given_up = [*candidate.replaces, *find_given_up(candidate.title), *find_given_up(strip_boilerplate(candidate.body))]

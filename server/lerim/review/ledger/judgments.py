@@ -1,6 +1,9 @@
-"""A person's decisions about ranked candidates, saved in the project's review ledger, in the transactions of their
-actions, so that the ranking learns from them. Each sync starts by computing the adjustment from those of all
-projects."""
+"""A person's decisions about ranked candidates, saved so that the ranking learns from them.
+
+Each decision is a row of the project's review ledger, in the private folder of the person's home. It is inserted in the
+transaction that starts the action and deleted in the one that undoes it, so the two always agree, even if the process
+is killed. Each sync starts by computing the adjustment of the ranking from the rows of all projects.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +94,8 @@ class ForgetResult(msgspec.Struct, frozen=True):
 
 
 def load_adjustment(home: Home) -> PersonalAdjustment:
-    """The adjustment of the ranking, learned in all projects. An unreadable ledger counts as empty."""
+    """The adjustment of the ranking, learned from the person's decisions in all projects. An unreadable ledger counts
+    as empty; the commands of its own project report it."""
     from lerim.extraction import MAX_JUDGMENTS, learn_adjustment
 
     rows = [row for path in find_ledgers(home) for row in _read_judgments(path)]
@@ -107,7 +111,8 @@ def count_judgments(home: Home) -> int:
 
 
 def forget_judgments(home: Home) -> ForgetResult:
-    """Delete all decisions in all projects. Memories and rejections stay, and undo still works."""
+    """Delete all decisions in all projects. From the next sync on, the ranking is uncorrected. Memories and rejections
+    stay, and undo still works."""
     forgotten, problems = 0, []
     for path in find_ledgers(home):
         try:

@@ -1,6 +1,9 @@
-"""The review ledger of a project: the claims proposed here, what became of them, and how to undo every action. It is in
-the private folder, so no repository can bring its own. Claims are recognised by salted hashes of their text and
-words."""
+"""The review ledger of a project: the claims proposed here, what became of them, and how to undo every action.
+
+It is a database in the private folder. It therefore survives when `review/` or run folders are deleted, and no
+repository can bring its own. Claims are recognised by salted hashes of their text and words. The ledger also stores
+each session's claim as it was proposed, and the file texts that an action replaced.
+"""
 
 from __future__ import annotations
 
@@ -59,10 +62,13 @@ _SCHEMA = sqlite.Schema(
 
 @dataclass(frozen=True, slots=True)
 class LedgerClaim:
-    """A claim that this installation proposed. `memory` is the id of the memory it became, `note` says why it was
-    withdrawn, and `blocked` counts how often it came up again after being rejected. If the candidate file has another
-    hash than `written`, a person edited it. `last_said` is the time of the latest turn that states the claim, 1970 if
-    unknown."""
+    """A claim that this installation proposed.
+
+    `memory` is the id of the memory it became; for an outdated claim, the memory or candidate that took its place.
+    `note` says why it was withdrawn, and `blocked` counts how often it came up again after being rejected. `written` is
+    the hash of the candidate file as Lerim last wrote it; if the file has another hash, a person edited it. `last_said`
+    is the time of the latest turn that states the claim, 1970 if unknown.
+    """
 
     id: str
     source: str
@@ -92,9 +98,12 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that was done in the review. `stage` goes from started to done, undoing and undone, or is `reverting`
-    until files are restored; if the process is killed, it stays there. `state_before` and `state_after` are those of
-    the claim."""
+    """Something that was done in the review.
+
+    `stage` goes from started to done, undoing and undone; if the process is killed, it stays at an intermediate stage.
+    An action whose files could not all be written is `reverting` until they are restored, and is then deleted.
+    `state_before` and `state_after` are the states of the candidate's claim.
+    """
 
     id: str
     kind: ActionKind
@@ -205,7 +214,8 @@ class Ledger:
         self._sql.execute("INSERT OR IGNORE INTO ours VALUES (?)", (hash_text(text),))
 
     def record_rewrite(self, candidate: str, path: str, before: str, after: str) -> None:
-        """Record that Lerim changed a candidate's file, so that it does not count as a person's edit."""
+        """Record that Lerim changed a candidate's file, so that it does not count as edited by a person and earlier
+        edits of it can still be undone."""
         self._sql.execute(
             "UPDATE claims SET written=? WHERE id=? AND written=?", (hash_text(after), candidate, hash_text(before))
         )
@@ -257,7 +267,8 @@ class Ledger:
         return next(self._actions("WHERE id=?", action_id), None)
 
     def complete_action_id(self, beginning: str) -> str:
-        """The id of the only action or bulk whose id has this prefix, else the prefix itself."""
+        """The id of the only action, or the only bulk, whose id has this prefix; the prefix itself if none or several
+        have it."""
         bulk = "instr(id, '.')>length(:given)"
         query = (
             f"SELECT DISTINCT iif({bulk}, substr(id, 1, instr(id, '.') - 1), id) FROM actions "

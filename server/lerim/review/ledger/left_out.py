@@ -1,4 +1,8 @@
-"""The claims that were not proposed, and why, in the review ledger. A person can have them proposed anyway."""
+"""The claims that were not proposed, and why. A person can look at them and have them proposed anyway.
+
+The rows are part of the review ledger, in the private folder. They contain no secrets: candidates are redacted when
+they are made.
+"""
 
 from __future__ import annotations
 
@@ -49,8 +53,12 @@ _ORDER = "said DESC, score DESC, id"
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A claim that was not proposed. `said` is the time of its turn, or of the sync. `candidate` is None if none can be
-    made of it. `proposed` is the id of the candidate that was made of it earlier, or ""."""
+    """A claim that was not proposed.
+
+    `said` is the time of its turn, or of the sync if that is unknown. `candidate` is None if no candidate can be made
+    of it. `proposed` is the id of the candidate that was made of it earlier, or "". `score` is its ranking score, if it
+    was ranked.
+    """
 
     id: str
     reason: DropReason

@@ -28,8 +28,12 @@ MAX_CLAIMS_PER_HOUR = 10
 def propose_from_agent(
     paths: ReviewPaths, memory: MemoryRecord, now: datetime
 ) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
-    """Make a waiting candidate of what an agent hands in, unless it is known. Raises BusyError after
-    MAX_CLAIMS_PER_HOUR claims in the last hour, or if another process holds the review; MemoryError_."""
+    """Make a waiting candidate of what an agent hands in, unless its claim was rejected, already waits, or a memory
+    says the same. `memory.source` is AGENT_PREFIX and the agent's name.
+
+    Raises BusyError after MAX_CLAIMS_PER_HOUR claims in the last hour, or if another process holds the review;
+    MemoryError_ if the review folder cannot be written.
+    """
     with actions.locked_ledger(paths) as ledger:
         fingerprint = ledger.fingerprint(memory.title, memory.body)
         with open_memory_search(paths, None) as search:

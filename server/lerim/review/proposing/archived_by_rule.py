@@ -1,4 +1,8 @@
-"""Finds memories that a rule archived, and no person, and that are stated again, so that they can be restored."""
+"""Finds memories that a rule archived and that are stated again, so that they can be restored.
+
+A rule archives a memory that nobody used, that exceeds the limit, or whose theme is over. Memories that a person
+archived by hand or rated wrong or outdated stay archived.
+"""
 
 from __future__ import annotations
 

@@ -163,7 +163,9 @@ def _is_of_another_branch(paths: ReviewPaths, ledger: Ledger, known: LedgerClaim
 def _accepted_here(
     paths: ReviewPaths, ledger: Ledger, store: Store, claims: Iterable[LedgerClaim], fingerprint: Fingerprint
 ) -> list[LedgerClaim]:
-    """Memories that exist only on another branch, or here in a state from before the claim, do not count."""
+    """The accepted claims with this text whose memory is in this worktree, active or archived, or was deleted by a
+    person in the review. Memories that exist only on another branch, or here in a state from before the claim, do not
+    count."""
     here = (store.all_ids() | ledger.ids_acted_on("delete", "done")) - {""}
     equal = [one for one in claims if one.state in ("accepted", "known") and one.fingerprint.text == fingerprint.text]
     elsewhere = {one.memory for one in equal if _is_of_another_branch(paths, ledger, one)}
@@ -186,7 +188,8 @@ def _was_superseded(ledger: Ledger, store: Store, known: LedgerClaim, time: date
 
 
 def _add_evidence_to_waiting(paths: ReviewPaths, ledger: Ledger, known: LedgerClaim, candidate: Candidate) -> bool:
-    """Return False if nothing was added: it has the quotes, a person changed its file, or an action is unfinished."""
+    """Add the quotes of a candidate that says the same to a waiting one. Return False if nothing was added: it has the
+    quotes already, a person changed its file, or an action on it is unfinished."""
     path = paths.candidate_path(known.id)
     if any(action.candidate == known.id for action in ledger.unfinished_actions()):
         return False
@@ -215,7 +218,8 @@ def _add_evidence_to_memory(
     fingerprint: Fingerprint,
     stored: StoredMemory,
 ) -> AlreadyKnown:
-    """The evidence is stored in the private folder; the memory's file stays unchanged."""
+    """Add the candidate's evidence to a memory with the same text. It is stored in the private folder; the memory's
+    file stays unchanged."""
     memory = stored.record
     text = store.quotes.text_with_evidence(memory, candidate.evidence)
     if text is not None:
@@ -238,7 +242,8 @@ def _write_candidate(
     near: tuple[NearMemory, ...],
     restored: StoredMemory | None = None,
 ) -> Proposal:
-    """Register the candidate in the ledger, then write its file. Accepting it restores `restored`."""
+    """Register the candidate in the ledger, then write its file. `restored` is the archived memory that accepting the
+    candidate would restore."""
     again = {known.id for known in claims if known.state == "pending" and known.fingerprint.text == fingerprint.text}
     taken = ledger.states().keys() - again
     candidate_id = free_candidate_id(paths, store, candidate.title, candidate.time.date(), taken)

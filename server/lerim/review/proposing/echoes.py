@@ -15,9 +15,13 @@ _DETAIL = re.compile(r"`[^`\n]+`|\b\w*(?:\d|_|[a-z][A-Z]|\w\.\w|/)[\w./-]*")
 
 
 def find_echoed_memory(candidate: Candidate, memories: MemorySearch) -> MemoryRecord | None:
-    """Returns the active memory that a claim repeats although only an agent said it: it contains most of its words, or
-    of those after a colon, and every name, path and number in it. Whether it was given to the agent does not matter:
-    rules files give it to every agent, and leave no trace."""
+    """Returns the active memory that a claim repeats although only an agent said it; None for anything new, and for
+    whatever a person said or a tool showed.
+
+    A claim repeats a memory that contains most of its words, or of those after a colon, and every name, path and number
+    in it. Whether the memory
+    was given to the agent in that session does not matter: rules files give it to every agent, and leave no trace.
+    """
     if not candidate.evidence or any(item.who != "assistant" for item in candidate.evidence):
         return None
     _, colon, quoted = candidate.title.partition(": ")  # “The project's memory says: …”

@@ -34,14 +34,18 @@ class FileClaim:
 
 
 def propose_from_files(paths: ReviewPaths, claims: Sequence[FileClaim], now: datetime) -> list[FileClaimResult]:
-    """Makes a waiting candidate of each new claim, and returns what became of each. Raises MemoryError_, BusyError;
-    what was proposed until then waits."""
+    """Makes a waiting candidate of each claim, unless it was rejected, already waits, or a memory says the same.
+    Returns what became of each.
+
+    Raises MemoryError_ if the review folder cannot be written, BusyError; what was proposed until then waits.
+    """
     with actions.locked_ledger(paths) as ledger, open_memory_search(paths, None) as search:
         return [_propose(paths, ledger, claim, search, now) for claim in claims]
 
 
 def preview_file_claims(paths: ReviewPaths, claims: Iterable[FileClaim]) -> list[ClaimBlocked | AlreadyKnown | None]:
-    """Returns what `propose_from_files` would say of each claim; None for those that it would propose."""
+    """Returns what `propose_from_files` would say of each claim; None for those that it would propose. Writes
+    nothing but the ledger's own file."""
     with actions.locked_ledger(paths) as ledger, open_memory_search(paths, None) as search:
         return [
             find_known_claim(

@@ -35,7 +35,8 @@ def keep_left_out(paths: ReviewPaths, items: Sequence[DroppedSignal], now: datet
 
 
 def list_left_out(paths: ReviewPaths, session: str = "", most: int = MAX_LEFT_OUT) -> tuple[list[LeftOut], int]:
-    """The claims that were left out and not proposed since, and their total number, of sessions with this prefix."""
+    """The claims that were left out and not proposed since, the latest turn first, and their total number. `session`
+    limits both to sessions whose id has this prefix. Writes nothing."""
     with paths.open_ledger_if_any() as ledger:
         if ledger is None:
             return [], 0
@@ -43,9 +44,12 @@ def list_left_out(paths: ReviewPaths, session: str = "", most: int = MAX_LEFT_OU
 
 
 def propose_anyway(paths: ReviewPaths, given: str) -> ReviewResult:
-    """Make a waiting candidate of a left-out claim, given by its id or a unique prefix of it, even if a memory says the
-    same. If the reason makes the claim doubtful, the candidate is flagged. Raises NotFoundError, UsageError,
-    MemoryError_, BusyError."""
+    """Make a waiting candidate of a left-out claim, given by its id or a unique prefix of it.
+
+    The candidate is an addition even if a memory says the same: the person has seen that this was the reason. If the
+    reason makes the claim doubtful, the candidate is flagged, so that it is not accepted automatically. Raises
+    NotFoundError, UsageError, MemoryError_, BusyError.
+    """
     with actions.locked_ledger(paths) as ledger:
         item = ledger.left_out.find_by_prefix(given)
         if item.candidate is None:

@@ -15,9 +15,12 @@ from lerim.review.review_paths import ReviewPaths
 def suggest_answer(
     paths: ReviewPaths, proposal_id: str, answer: NeighbourAnswer | None, memory_id: str = "", reason: str = ""
 ) -> Proposal:
-    """Make a model's answer about a memory the suggested answer of a waiting candidate; None only marks that it was
-    asked. Raises NotFoundError if it no longer waits, MemoryError_ if a person edited it, it is a suggestion, or the
-    memory cannot be read."""
+    """Make a model's answer about a memory the suggested answer of a waiting candidate. With None, the candidate is
+    only marked as one that a model was asked about.
+
+    Raises NotFoundError if it no longer waits, MemoryError_ if a person edited it, it is a suggestion, or the memory
+    cannot be read.
+    """
     with actions.locked_ledger(paths) as ledger:
         store = paths.store()
         known = ledger.find_claim(proposal_id)
@@ -48,7 +51,8 @@ def _rewrite(paths: ReviewPaths, proposal: Proposal, ledger: Ledger, keys: dict[
 
 
 def to_candidate(proposal: Proposal) -> Candidate:
-    """The session's candidate that a proposal was made from, with the time of the latest turn that states it."""
+    """The session's candidate that a proposal was made from, as its file has it now. Its time is that of the latest
+    turn that states the claim."""
     memory = proposal.record
     assert proposal.platform is not None and proposal.signal is not None
     return Candidate(

@@ -35,9 +35,12 @@ _EMPTY_FINGERPRINT = Fingerprint(b"", frozenset(), frozenset())
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A proposed action on existing memories, with its reason as a sentence. `record` is what would be written, or for
-    archive and close the memory concerned; `targets` are in the order of `accepting/effects.py`. A suggestion with
-    `flags` always waits for a person."""
+    """A proposed action on existing memories, with its reason as a sentence.
+
+    `record` is what would be written: the remaining memory with its new words (merge), the new learning (consolidate),
+    or the memory with its new references (refer). For archive and close, it is the memory concerned. `targets` are in
+    the order that the action expects (`accepting/effects.py`). A suggestion with `flags` always waits for a person.
+    """
 
     action: SuggestedAction
     record: MemoryRecord
@@ -47,8 +50,10 @@ class Suggestion:
 
 
 def propose_suggestion(paths: ReviewPaths, suggestion: Suggestion) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
-    """Propose a suggestion, unless the same one, for the same texts, waits or was rejected. Raises MemoryError_,
-    BusyError."""
+    """Propose a suggestion, unless the same one, for the same texts of its memories, already waits or was rejected.
+
+    Raises MemoryError_ if the review folder cannot be written, BusyError.
+    """
     source = _source(suggestion)
     with actions.locked_ledger(paths) as ledger:
         known = _find_earlier_claim(paths, ledger.claims("pending", "rejected"), source)
@@ -108,7 +113,8 @@ def _find_earlier_claim(
 
 
 def _withdraw_older(paths: ReviewPaths, ledger: Ledger, suggestion: Suggestion) -> None:
-    """The memories' texts have changed since. A suggestion that a person edited stays."""
+    """Withdraw earlier waiting suggestions of the same action for the same memories: the memories' texts have changed
+    since. One that a person edited stays."""
     memory_ids = {stored.record.id for stored in suggestion.targets}
     prefix = f"{SUGGESTION_PREFIX}{suggestion.action}:"
     for known in ledger.claims("pending"):
