@@ -82,7 +82,7 @@ def test_a_history_that_is_shortened_and_rewound_all_the_time_is_read(tmp_path: 
 def test_a_log_of_damaged_lines_is_given_up(tmp_path: Path, ending: bytes) -> None:
     made = gemini_files
     path = tmp_path / "s.jsonl"
-    path.write_bytes(lines(made.header(), made.prompt("Use uv")) + (ending * 1000 + b"\n") * 150)
+    path.write_bytes(lines(made.header(), made.prompt("Use uv")) + (ending * 1000 + b"\n") * 110)
     made.long_ago(path)
     turns, done = made.reading(path)
     assert [turn.text for turn in turns] == ["Use uv"]
@@ -93,7 +93,7 @@ def test_a_chat_log_of_damaged_lines_is_given_up(tmp_path: Path) -> None:
     made = copilot_chats
     path = tmp_path / "s.jsonl"
     damaged = b'{"kind":0,"v":{"requests":[' + b'{"requestId":[1,' * 1000 + b"\n"
-    path.write_bytes(lines(made.initial(made.request("Use uv"))) + damaged * 150)
+    path.write_bytes(lines(made.initial(made.request("Use uv"))) + damaged * 110)
     made_turns, done = made.reading(path)
     assert any(one.code == "many" for one in done.problems)
     assert len(made_turns) <= 2
