@@ -275,3 +275,18 @@ def test_a_symbol_that_is_in_several_other_files_was_moved_to_none_of_them(
         write(project.root, name, module("goes", seed=81))
     with_git(project, home).check(now=LATER)
     assert stands(with_git(project, home).summary().drift_by_memory.get(memory)) == ("gone", "")
+
+
+def test_a_symbol_that_says_next_to_nothing_was_not_moved_to_another_file_that_has_the_same(
+    place: tuple[Project, Home], git: Git
+) -> None:
+    project, home = place
+    for folder in ("src", "lib"):
+        write(project.root, f"{folder}/plugin.py", "def setup(app):\n    pass\n\n\ndef name():\n    return 'plugin'\n")
+    git(project.root, "add", "-A")
+    git(project.root, "commit", "-q", "-m", "Add plugins")
+    memory = remember(project, home, 1, Case("src/plugin.py#setup", "gone"))
+    with_git(project, home).check(now=NOW)
+    edit(project.root, "src/plugin.py", ("def setup(app):\n    pass\n\n\n", ""))
+    with_git(project, home).check(now=LATER)
+    assert stands(with_git(project, home).summary().drift_by_memory.get(memory)) == ("gone", "")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lerim.memory.freshness import baselines
 from lerim.memory.freshness.baselines import Baseline, Baselines, DriftRecord, StatStamp, format_stamp
 from lerim.memory.freshness.drift_summary import Drift, DriftSummary, summarise_drift, worst_drift
-from lerim.memory.freshness.fingerprint import SymbolFingerprint, fingerprint_kind, matches_sketch
+from lerim.memory.freshness.fingerprint import MIN_WORDS, SymbolFingerprint, fingerprint_kind, matches_sketch
 from lerim.memory.freshness.moved_files import MovedFiles, committed_baselines
 from lerim.memory.freshness.reference_check import contains_symbol, is_missing
 from lerim.memory.freshness.sources import MAX_SOURCE, SourceReader, are_unchanged, is_blank
@@ -341,6 +341,8 @@ class _Check:
     ) -> DriftRecord | None:
         """Returns the record of a symbol that was moved to another file, where it is unchanged and defined once. A job
         finds that file with git; then it is known."""
+        if baseline.word_count < MIN_WORDS:
+            return None
         symbol, old = fresh.reference.symbol, fresh.checked_path
         known = parse_reference(before.moved_to) if before is not None else None
         if known is not None and known.path != old:

@@ -29,7 +29,7 @@ _PAGES = frozenset((".cfg", ".conf", ".env", ".ini", ".json", ".jsonc", ".md", "
 _PAGES |= {".toml", ".txt", ".yaml", ".yml"}
 """Endings of settings and documents; a file without an ending (`Makefile`) is a page, too."""
 MIN_WORDS = 3
-"""Words a definition must have to be recognised under another name: a bare `pass` is everywhere."""
+"""Words a definition must have to be recognised under another name or in another file: a bare `pass` is everywhere."""
 _HASH_BYTES = 8
 MAX_IDENTICAL_SYMBOLS = 20
 """How many symbols with the same fingerprint are recorded; if there are more, none is recognised under another name."""
