@@ -123,7 +123,8 @@ def test_a_refusal_is_told_as_one_to_log_in(provider: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("provider", sorted(AGENTS))
 def test_what_makes_no_sense_is_no_answer(provider: str) -> None:
-    for printed in ("", "null", "[]", '{"type": "result"}', '{"type": 3}', "{" * 5_000, "\ud800"):
+    deep = ("{" * 5_000, '{"a":' + "[" * 5_000)
+    for printed in ("", "null", "[]", '{"type": "result"}', '{"type": 3}', *deep, "\ud800"):
         try:
             assert ANSWER_PARSERS[provider](printed).text == ""
         except FailureError as error:

@@ -52,7 +52,7 @@ def _parse_codex(text: str) -> ModelAnswer:
 def _parse_gemini(text: str) -> ModelAnswer:
     try:
         reply = msgspec.json.decode(text[text.find("{") :].encode(), type=dict[str, object])
-    except (msgspec.MsgspecError, UnicodeError) as error:
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise FailureError("its output was not understood") from error
     if reply.get("error") is not None:
         raise FailureError(_text(reply, "error", "message"), _get(reply, "error", "code"))
@@ -118,7 +118,7 @@ def _decode_lines(text: str) -> Iterator[dict[str, object]]:
         if line.startswith("{"):
             try:
                 yield decoder.decode(line.encode("utf-8", "replace"))
-            except msgspec.MsgspecError:
+            except (msgspec.MsgspecError, RecursionError):
                 continue
 
 
