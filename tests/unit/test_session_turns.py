@@ -180,7 +180,7 @@ def test_a_summary_says_what_was_decided_against(desk: Desk) -> None:
     assert "Decided: “We don't use pip any more, always uv.”" in path.read_text(encoding="utf-8")
 
 
-FOUND = '[{"entity": "ids", "relation": "depends_on", "value": "uuid", "confidence": 0.9}]'
+FOUND = '[{"entity": "web", "relation": "depends_on", "value": "uuid", "confidence": 0.9}]'
 
 
 def test_a_chosen_model_finds_facts_in_turns_that_are_worth_it_and_is_asked_once(desk: Desk) -> None:
@@ -193,9 +193,10 @@ def test_a_chosen_model_finds_facts_in_turns_that_are_worth_it_and_is_asked_once
         desk.session("s1", reply("e", text("Anything else?")))
         desk.sync()
         assert len(service.asked_for_facts) == 1
-    assert (3, "ids", "depends_on", "uuid") in listed()
+    assert (3, "web", "depends_on", "uuid") in listed()
     [fact] = answer("sessions", "facts", only_session(), "--relation", "depends_on")["facts"]
     assert fact["confidence"] == 0.8
+    assert "[3] web: needs: uuid\n" in run("sessions", "facts", only_session()).stdout
 
 
 def test_turns_wait_for_facts_while_the_model_does_not_answer(desk: Desk) -> None:
@@ -207,4 +208,4 @@ def test_turns_wait_for_facts_while_the_model_does_not_answer(desk: Desk) -> Non
         assert all(relation != "depends_on" for _, _, relation, _ in listed())
         service.facts = says(FOUND)
         desk.sync()
-    assert (3, "ids", "depends_on", "uuid") in listed()
+    assert (3, "web", "depends_on", "uuid") in listed()

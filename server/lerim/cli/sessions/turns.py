@@ -27,6 +27,8 @@ _RELATION_TEXTS: dict[Relation, str] = {
     "fixed_by": "was fixed by",
     "remembered": "remembered",
 }
+_SPEAKERS = {"user": SPEAKER_NAMES["user"], "assistant": SPEAKER_NAMES["assistant"]}
+"""Other entities are commands, tools and what a model names, such as a service `web`."""
 
 
 @with_error_exit
@@ -49,7 +51,7 @@ def facts_command(
     for fact in found.facts:
         instead = f" (instead of {', '.join(fact.supersedes)})" if fact.supersedes else ""
         relation_text = _RELATION_TEXTS[fact.relation]
-        entity = next((name for role, name in SPEAKER_NAMES.items() if role == fact.entity), fact.entity)
+        entity = _SPEAKERS.get(fact.entity, fact.entity)
         subject = "" if entity.lower() == relation_text else f"{entity}: "
         text = f"[{fact.number}] {subject}{relation_text}: {fact.value}{instead}"
         output.print_line(output.escape_controls(text))
