@@ -67,8 +67,8 @@ def share_memories(
     who approved it: the author of the commit that added its file.
 
     Doing it again changes nothing; two at once take turns, and it is done whole or not at all. An older commit than the
-    one that was shared last, as far as git knows, is refused. Then the meaning of new
-    ones is read, if the database and this machine can; `report` is called meanwhile. Raises OrgError.
+    one that was shared last, as far as git knows, is refused. Then the meaning of new ones is read, if the database and
+    this machine can; `report` is called meanwhile. Raises OrgError.
     """
     commit = read_head_commit(project.root, project.common_dir)
     if not commit:
