@@ -209,6 +209,8 @@ def test_the_error_and_the_cause_that_a_memory_tells_of_are_in_no_file_if_quotes
         "Said of the cause then: “The issue is that `parse` returns “a”.”",
         "`npm ci` failed with “TypeError: no lock” after `lock` was written into `a.json`. It passed without it.",
         "`pytest` met “TypeError: never again” in more than one session, and each of them spent time on it.",
+        f"`make` failed with “TypeError: no file “a”. Ask TypeError”. {passed}",
+        f"`tox` failed with “TypeError: no file “a and much mo…”. {passed}",
     )
     for number, body in enumerate(bodies):
         proposal = proposed(place, make(f"What failed with part {number}", body, f"t{number}"))
@@ -216,5 +218,6 @@ def test_the_error_and_the_cause_that_a_memory_tells_of_are_in_no_file_if_quotes
     told = "\n".join(files(place).values())
     assert "TypeError" not in told and "The issue" not in told
     assert f"`pytest` failed 2 times. {passed}\n" in told
+    assert f"`make` failed. {passed}\n" in told and f"`tox` failed. {passed}\n" in told
     assert "`npm ci` failed after `lock` was written into `a.json`. It passed without it." in told
     assert "`pytest` met the same error in more than one session, and each of them" in told

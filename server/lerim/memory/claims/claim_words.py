@@ -107,10 +107,11 @@ def without_replied_to(text: str) -> str:
     return _REPLIED_TO.sub("", text) if IN_REPLY_TO in text else text
 
 
+_TOLD = r"“(?:[^“”\n]*(?:“[^“”\n]*”[^“”\n]*)*|[^\n]{1,600}?)”"  # else of a cut quote, whose marks are not in pairs
 _TOLD_QUOTES = (
-    (re.compile(r"(` failed(?: \d+ times)?) with “[^\n]{1,600}?”(?=\.(?:\s|$)| after `)"), r"\1"),
-    (re.compile(r"\s*Said of the cause then: “[^\n]{1,600}?”(?=\s|$)"), ""),
-    (re.compile(r"(` met) “[^\n]{1,600}?”(?= in more than one session)"), r"\1 the same error"),
+    (re.compile(rf"(` failed(?: \d+ times)?) with {_TOLD}(?=\.(?:\s|$)| after `)"), r"\1"),
+    (re.compile(rf"\s*Said of the cause then: {_TOLD}(?=\s|$)"), ""),
+    (re.compile(rf"(` met) {_TOLD}(?= in more than one session)"), r"\1 the same error"),
 )
 """What a body tells of the error and the cause of a failed command (`extraction/signals/`, `extraction/friction.py`),
 and what it tells without them."""
