@@ -50,6 +50,10 @@ def test_a_text_that_the_quotes_say_is_not_printed_above_them(place: ReviewPaths
     more = made_candidate("Use ruff, not black", "Use ruff, not black, because it is fast.", "t3", evidence=(said,))
     shown = run("review", "show", proposed(place, more).id, "--repo", str(repo)).stdout
     assert "  Use ruff, not black, because it is fast.\n" in shown
+    said = Evidence("Do not use mocks in tests of billing.", "t4", "user")
+    less = made_candidate("How tests of billing are written", "Use mocks in tests of billing.", "t4", evidence=(said,))
+    shown = run("review", "show", proposed(place, less).id, "--repo", str(repo)).stdout
+    assert "  Use mocks in tests of billing.\n" in shown, "a part of a quoted sentence may say the opposite"
 
 
 def test_an_empty_list_says_so_and_creates_nothing(repo: Path):

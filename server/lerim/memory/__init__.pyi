@@ -13,6 +13,7 @@ from .claims import claim_words as claim_words
 from .claims import dice_overlap as dice_overlap
 from .claims import find_replied_to as find_replied_to
 from .claims import is_older as is_older
+from .claims import is_quoted as is_quoted
 from .claims import merge_bodies as merge_bodies
 from .claims import merge_file_texts as merge_file_texts
 from .claims import never_written_by_lerim as never_written_by_lerim

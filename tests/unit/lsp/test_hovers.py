@@ -63,6 +63,9 @@ def test_a_body_that_only_says_what_the_quote_below_it_says_is_left_out() -> Non
     said = plain(text(shown(body=replied, evidence=(quote,))))
     assert said.count("the mirror has no wheels") == 1
     assert "In reply to: “Shall I use pip?”" in said
+    quote = Evidence("Do not use mocks in tests.", "0123456789ab", "user")
+    said = plain(text(shown(title="How tests are written", body="Use mocks in tests.", evidence=(quote,))))
+    assert "Use mocks in tests." in said, "a part of a quoted sentence may say the opposite"
 
 
 def test_the_quote_shown_is_the_persons_else_the_one_that_says_what_the_title_says() -> None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection
 
 import typer
 
 from lerim.cli.terminal import EXIT_CODES, output, refresh_agent_files, shortest_prefix
-from lerim.memory import SPEAKER_NAMES, Evidence, find_replied_to, without_replied_to
+from lerim.memory import SPEAKER_NAMES, Evidence, find_replied_to, is_quoted, without_replied_to
 from lerim.review import CandidateView, ReviewPaths, ReviewResult, flag_text
 from lerim.times import format_moment
 from lerim.views import ResultListOutput, ResultView, collect_results
-
-_MARKS = re.compile(r"[*_`]")
 
 
 def show_candidate(view: CandidateView) -> None:
@@ -39,18 +36,14 @@ def show_candidate(view: CandidateView) -> None:
 
 def _is_quoted(view: CandidateView) -> bool:
     """Return whether the quotes say all that the text says."""
-    quotes = [_plain_words(quote.quote) for quote in view.evidence]
-    parts = filter(None, map(_plain_words, (without_replied_to(view.body), find_replied_to(view.body))))
-    return bool(quotes) and all(any(part in quote for quote in quotes) for part in parts)
+    parts = filter(str.strip, (without_replied_to(view.body), find_replied_to(view.body)))
+    return all(any(is_quoted(part, one.quote) for one in view.evidence) for part in parts)
 
 
 def _describe_speaker(view: CandidateView, quote: Evidence) -> str:
-    replied_to = _plain_words(find_replied_to(view.body))
-    return "in reply to" if replied_to and _plain_words(quote.quote) == replied_to else SPEAKER_NAMES[quote.who]
-
-
-def _plain_words(text: str) -> str:
-    return " ".join(_MARKS.sub("", text).casefold().split()).strip(" .!“”")
+    replied_to = find_replied_to(view.body)
+    is_same = is_quoted(replied_to, quote.quote) and is_quoted(quote.quote, replied_to)
+    return "in reply to" if is_same else SPEAKER_NAMES[quote.who]
 
 
 def _describe_origin(view: CandidateView) -> str:

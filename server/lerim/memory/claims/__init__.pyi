@@ -6,6 +6,7 @@ from .claim_words import claim_text as claim_text
 from .claim_words import claim_words as claim_words
 from .claim_words import dice_overlap as dice_overlap
 from .claim_words import find_replied_to as find_replied_to
+from .claim_words import is_quoted as is_quoted
 from .claim_words import strip_boilerplate as strip_boilerplate
 from .claim_words import without_quotes as without_quotes
 from .claim_words import without_replied_to as without_replied_to

@@ -125,6 +125,22 @@ def without_quotes(text: str) -> str:
     return without_replied_to(text)
 
 
+_SENTENCE_STOP = re.compile(r"[.!?…]+(?:[\s\"”)]|\Z)")
+_MARKS = re.compile(r"[*_`]")
+
+
+def is_quoted(text: str, quote: str) -> bool:
+    """Returns whether a quote has all of a text, as whole sentences: a part of one may say the opposite."""
+    said, quoted = (" ".join(_MARKS.sub("", one).casefold().split()) for one in (text, quote))
+    said = said.strip(" .!…“”")
+    if not said or said not in quoted:
+        return False
+    before, _, after = quoted.partition(said)
+    before, after = before.rstrip(' “"(-–—'), after.lstrip(' ”")')
+    begins = not before or before[-1] in ".!?:;…" or _POLITE.fullmatch(f"{before} ") is not None
+    return begins and (not after or _SENTENCE_STOP.match(after) is not None)
+
+
 def strip_boilerplate(text: str) -> str:
     """Returns the body without the sentences Lerim added."""
     return _BOILERPLATE.sub("", text)

@@ -28,6 +28,7 @@ from lerim.memory import (
     MEMORY_SPEAKER_NAMES,
     MemoryRecord,
     body_without_title,
+    is_quoted,
     redact_record,
     strip_boilerplate,
 )
@@ -141,16 +142,10 @@ def _find_more_than_title(record: MemoryRecord) -> str:
 
 def _leave_out_quoted(text: str, quote: str) -> str:
     """Returns the text without what the quote below it says, too: nothing, or only the words that it replies to."""
-    if _is_quoted(text, quote):
-        return ""
+    if not text or len(quote) > MAX_QUOTE:
+        return text
     said, marker, rest = text.partition(IN_REPLY_TO)
-    return marker + rest if marker and _is_quoted(said.strip(), quote) else text
-
-
-def _is_quoted(text: str, quote: str) -> bool:
-    """Whether all that a text says is in the quote."""
-    said, quoted = (" ".join(one.casefold().split()) for one in (text.rstrip(".!"), quote))
-    return said in quoted and len(quote) <= MAX_QUOTE
+    return marker + rest if is_quoted(said, quote) else text
 
 
 def describe_drift(drift: Drift) -> str:
