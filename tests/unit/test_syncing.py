@@ -27,6 +27,7 @@ from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.settling import SETTLE_SECONDS
 from long import LONG
 from model_desk import start_job
+from terminal import answer
 
 
 def test_what_an_agent_was_asked_as_lerim_s_own_command_is_not_learned_from(desk: Desk) -> None:
@@ -192,11 +193,10 @@ def test_a_correction_becomes_a_candidate_and_each_sync_is_recorded(desk: Desk) 
 
 
 def test_whoever_finds_the_project_locked_is_told_who_holds_it_and_the_log_too(desk: Desk) -> None:
-    with (
-        hold_project_lock(desk.home, desk.place.project.key, "syncing"),
-        pytest.raises(BusyError, match=str(os.getpid())),
-    ):
-        desk.sync()
+    with hold_project_lock(desk.home, desk.place.project.key, "syncing"):
+        with pytest.raises(BusyError, match=str(os.getpid())):
+            desk.sync()
+        assert answer("sync", "--repo", str(desk.repo), code=4)["error"]["code"] == "busy"
     assert "busy: " in desk.home.activity_log.read_text(encoding="utf-8")
 
 
