@@ -105,7 +105,8 @@ def test_an_outage_of_the_service_is_no_try_of_a_session_but_failing_while_other
 ) -> None:
     for name in ("s1", "s2"):
         story(organisation.desk, name)
-    with model(organisation.desk, *[fails(503)] * 4, finds(CENTS), fails(503)):
+    broken_off = says("[[ ## reasoning", "error")
+    with model(organisation.desk, *[fails(503)] * 4, finds(CENTS), fails(503), broken_off):
         organisation.send()
         rows = organisation.rows("SELECT key, project, session, place_hash, content_hash, model FROM extractions")
         one, other = (Extraction(*row) for row in rows)
@@ -119,6 +120,7 @@ def test_an_outage_of_the_service_is_no_try_of_a_session_but_failing_while_other
         assert [extract(one) for _ in range(4)] == [("waiting", False)] * 4
         assert extract(other) == ("done", False)
         assert extract(one) == ("waiting", True)
+        assert extract(one) == ("waiting", True), "what breaks off is paid for each time"
 
 
 def test_all_workers_together_keep_to_one_rate_and_one_budget(

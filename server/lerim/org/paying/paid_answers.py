@@ -51,7 +51,8 @@ class PaidAnswers:
             is_fault = not isinstance(error, lm15.RateLimitError)
             wait = error.retry_after or (FAULT_SECONDS if is_fault else RATE_LIMIT_SECONDS)
             at = self.budget.pause(self.model.label, wait)
-            is_try = is_fault and self.budget.may_be_reason(self.model.label)
+            broke_off = isinstance(error, faults.BrokenOffError)  # no outage, and its beginning is paid for
+            is_try = is_fault and (broke_off or self.budget.may_be_reason(self.model.label))
             raise FleetBusyError(at, f"{faults.describe_error(error)}.", is_try=is_try) from error
         usage = response.usage
         answer = _Answer(
