@@ -69,9 +69,10 @@ def find_memories_to_repair(linked: Sequence[MemoryLinks]) -> set[str]:
 def plan_link_repairs(stored: Sequence[StoredMemory]) -> list[LinkRepair]:
     """Returns the repairs that make the links of these memories agree.
 
-    If memories end each other, directly or in a circle, none of them is ended by it: a person has to remove one of the
-    links (the check reports `link-circle`). A back link to a memory that is not among these stays: that memory may be
-    on another branch, or unreadable at present. An id that two files share is left alone until they are merged.
+    If memories end each other, directly or in a circle, none of them is ended by it, and one that is in the archive
+    already still says what ended it: a person has to remove one of the links (the check reports `link-circle`). A back
+    link to a memory that is not among these stays: that memory may be on another branch, or unreadable at present. An
+    id that two files share is left alone until they are merged.
     """
     by_id = {one.record.id: one for one in stored}
     wrong = _find_repairs(_unique_by_id([_links_of(one) for one in stored]))
@@ -108,7 +109,9 @@ def _find_repairs(known: Mapping[str, MemoryLinks]) -> dict[str, tuple[dict[str,
     """Returns by id the changes to the header and whether to archive the file."""
     enders: dict[tuple[str, EndKind], list[str]] = defaultdict(list)  # of each target, the latest first
     links = {link for one in known.values() for link in ending_links(one) if link.target in known}
-    for link in sorted(links - find_circular_links(links), key=lambda one: (one.updated, one.ender), reverse=True):
+    circular = find_circular_links(links)
+    ended_in_circle = {(link.ender, link.target) for link in circular}
+    for link in sorted(links - circular, key=lambda one: (one.updated, one.ender), reverse=True):
         enders[link.target, link.kind].append(link.ender)
     found: dict[str, tuple[dict[str, HeaderValue], bool]] = {}
     for memory_id, one in known.items():
@@ -118,7 +121,11 @@ def _find_repairs(known: Mapping[str, MemoryLinks]) -> dict[str, tuple[dict[str,
             enders_here = enders.get((memory_id, kind), [])
             if enders_here and back_link not in enders_here:
                 changes[back_key] = enders_here[0]
-            elif back_link in known and not enders_here:
+            elif (
+                back_link in known
+                and not enders_here
+                and not (one.archived and (back_link, memory_id) in ended_in_circle)
+            ):
                 changes[back_key] = None
         archive = not one.archived and any((memory_id, kind) in enders for kind in _KEYS)
         if changes or archive:

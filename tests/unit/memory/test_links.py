@@ -75,6 +75,15 @@ def test_memories_that_end_each_other_in_a_circle_stay_active_where_they_are(tmp
     assert shown == {first: "active", second: "active", third: "active", last: "active", outside: "resolved"}
 
 
+def test_what_was_ended_before_its_links_made_a_circle_still_says_by_what(tmp_path: Path) -> None:
+    store = stored(tmp_path)
+    question = replace(record(NAMES[0], supersedes=(NAMES[1],)), primitive="question", resolved_by=NAMES[1])
+    write(store, [record(NAMES[1], resolves=(NAMES[0],))])
+    write(store, [question], archived=[NAMES[0]])
+    assert plan_link_repairs(store.load_all(archived=True)[0]) == []
+    assert all_of(store)[NAMES[0]].status == "resolved"
+
+
 def test_an_id_in_two_folders_is_left_alone(tmp_path: Path) -> None:
     store = stored(tmp_path)
     write(store, [record(NAMES[0]), record(NAMES[1], 1, supersedes=(NAMES[0],))])
