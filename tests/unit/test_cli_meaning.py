@@ -88,7 +88,7 @@ def test_a_question_whose_words_no_memory_has_is_answered_with_the_nearest_and_s
     assert (by_words["citation"]["number"], by_meaning["citation"]["number"]) == (1, 2)
 
 
-def test_each_text_is_read_by_the_model_once_and_forgotten_with_its_memory(
+def test_each_text_is_read_by_the_model_once_and_again_if_what_was_stored_of_it_is_damaged(
     repo: Path, model: ConceptModel, isolated: Path
 ):
     add(repo, "Store amounts as cents", "--body", "Floats drift.")

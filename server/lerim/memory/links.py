@@ -144,8 +144,8 @@ def linked_ids(record: MemoryRecord) -> tuple[str, ...]:
 
 
 def find_ended(links: Iterable[EndingLink]) -> dict[str, EndKind]:
-    """Returns how each ended memory ended, by id; none that end each other. One both superseded and resolved is
-    superseded."""
+    """Returns how each ended memory ended, by id. Memories that end each other are not ended; one that is superseded
+    and resolved counts as superseded."""
     known = set(links)
     found: dict[str, EndKind] = {}
     for link in known - find_circular_links(known):

@@ -181,7 +181,7 @@ def _fingerprint_tokens(kind: str, tokens: Sequence[str]) -> SymbolFingerprint:
 
 
 def _hash_lines(text: str) -> set[bytes]:
-    """Lines of brackets alone are everywhere."""
+    """Leaves out lines without a letter or digit: brackets alone are everywhere."""
     said = {" ".join(line.split()) for line in text.splitlines()}
     return {
         hashlib.blake2b(line.encode("utf-8", "surrogatepass"), digest_size=_HASH_BYTES).digest()

@@ -43,7 +43,8 @@ class MemoryVectors:
 
 
 class StoredVectors:
-    """The stored vectors of one folder of memories. Nothing here raises: what fails is in `problems`."""
+    """The stored vectors of a project's memories, in all its worktrees. Nothing here raises: what fails is in
+    `problems`."""
 
     def __init__(self, private: Path, model: str) -> None:
         self._path = private / VECTORS_DATABASE

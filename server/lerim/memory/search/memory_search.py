@@ -48,8 +48,8 @@ RULES = MaintenanceRules()
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A found memory. `drift` is its references' worst drift; a smaller `rank` comes first; `by_meaning`: found by
-    that."""
+    """A found memory. `drift` is the worst drift of its references; a smaller `rank` comes first. `by_meaning`: its
+    meaning found it, whatever words it has."""
 
     stored: StoredMemory
     scope: Scope

@@ -128,8 +128,8 @@ class AgentMemories:
     def recall(
         self, question: str, files: Sequence[str] = (), limit: int = 5, *, include_drifted: bool = False
     ) -> Recalled:
-        """Returns the memories about a question, those about `files` (or `path#symbol`) first; without a question, the
-        newest."""
+        """Returns the memories about a question, those about `files` (paths, or `path#symbol`) first; without a
+        question, the newest about the files."""
         self._search.refresh_if_changed()
         for most in (2 * limit, MAX_CHECKED):
             hits: dict[tuple[Scope, str], Hit] = {}

@@ -27,7 +27,7 @@ LOCK_SECONDS = 60
 
 class Serving(msgspec.Struct, frozen=True):
     """Memories that reached an agent at a time (seconds since 1970), for an `event`: recall, why, start, prompt, read,
-    failure or edit. `session` is the agent's own id of it, "" if unknown."""
+    failure or edit. `session` is the agent's own id of its session, "" if unknown."""
 
     at: float
     channel: Channel
