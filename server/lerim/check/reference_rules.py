@@ -13,6 +13,7 @@ from lerim.memory import (
     Reference,
     Span,
     Value,
+    can_be_written,
     check_references,
     describe_missing,
     is_missing,
@@ -114,9 +115,10 @@ def _similar_symbols(reference: Reference, context: CheckContext) -> tuple[str, 
 def _similar_files(reference: Reference, context: CheckContext) -> tuple[str, ...]:
     """Returns references to tracked files of the same name, those with the most folders in common first."""
     name, folders = reference.path.rpartition("/")[2], set(reference.path.split("/"))
-    same = [path for path in context.tracked_files_named(name) if context.reader.stamp(path)]
-    same.sort(key=lambda path: (-len(folders & set(path.split("/"))), path))
-    return tuple(reference_text(Reference(path, reference.symbol)) for path in same[:MAX_REPLACEMENTS])
+    named = (Reference(path, reference.symbol) for path in context.tracked_files_named(name))
+    same = [one for one in named if can_be_written(one) and context.reader.stamp(one.path)]
+    same.sort(key=lambda one: (-len(folders & set(one.path.split("/"))), one.path))
+    return tuple(map(reference_text, same[:MAX_REPLACEMENTS]))
 
 
 def _name_replacements(near: Sequence[str], moved_to: str) -> str:

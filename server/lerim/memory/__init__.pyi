@@ -100,6 +100,7 @@ from .record import parse_record as parse_record
 from .record import primitive_of as primitive_of
 from .record import render_record as render_record
 from .reference import Reference as Reference
+from .reference import can_be_written as can_be_written
 from .reference import comma_list_item as comma_list_item
 from .reference import parse_reference as parse_reference
 from .reference import parse_references as parse_references

@@ -50,6 +50,13 @@ def reference_text(reference: Reference) -> str:
     return f"{reference.path}#{reference.symbol}" if reference.symbol else reference.path
 
 
+def can_be_written(reference: Reference) -> bool:
+    """Returns whether a reference that is written in a file is read as the same: one to `c#/app.py` is not, and a name
+    that is not UTF-8 cannot be written."""
+    text = reference_text(reference)
+    return text.isprintable() and parse_reference(text) == reference
+
+
 def update_references(texts: Iterable[str], moves: Mapping[str, str]) -> tuple[str, ...]:
     """Returns references, each once, with those that have moved where they are now; `moves` maps references as
     `reference_text` writes them."""

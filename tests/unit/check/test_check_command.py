@@ -161,6 +161,13 @@ def test_a_symbol_that_was_moved_to_another_file_is_suggested_there_before_simil
     [one] = answer("check", "--repo", str(repo), code=1)["findings"]
     assert one["replacements"] == ["src/rates.py#load_rates", "src/app.py#load_prices"]
     assert "Did you mean src/rates.py#load_rates?" in one["message"]
+    (repo / "c#").mkdir()
+    (repo / "src" / "rates.py").rename(repo / "c#" / "app.py")
+    put(repo, "a-moved", "references: [src/app.py#load_rates, gone/app.py]\n")
+    git(repo, "add", "-A")
+    symbol, file = answer("check", "--repo", str(repo), code=1)["findings"]
+    assert symbol["replacements"] == ["src/app.py#load_prices"], "`c#/app.py` would be read as a symbol of `c`"
+    assert file["replacements"] == ["src/app.py"]
 
 
 def test_sarif_names_rules_levels_and_places_relative_to_the_repository(repo: Path, isolated: Path) -> None:

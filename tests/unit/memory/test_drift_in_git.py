@@ -5,6 +5,7 @@ The same history is looked at with git, as jobs do, and without it, as the sidec
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -290,3 +291,23 @@ def test_a_symbol_that_says_next_to_nothing_was_not_moved_to_another_file_that_h
     edit(project.root, "src/plugin.py", ("def setup(app):\n    pass\n\n\n", ""))
     with_git(project, home).check(now=LATER)
     assert stands(with_git(project, home).summary().drift_by_memory.get(memory)) == ("gone", "")
+
+
+@pytest.mark.parametrize("folder", ["c#", os.fsdecode(b"caf\xe9")])
+def test_what_was_moved_to_where_no_reference_can_name_it_is_gone(
+    place: tuple[Project, Home], git: Git, folder: str
+) -> None:
+    project, home = place
+    symbol = remember(project, home, 1, Case("src/deleted_function.py#goes", "gone"))
+    file = remember(project, home, 2, Case("src/moved_file.py", "gone"))
+    with_git(project, home).check(now=NOW)
+    edit(project.root, "src/deleted_function.py", (function("goes", 81), ""))
+    try:
+        write(project.root, f"{folder}/arrived.py", module("goes", seed=81))
+    except OSError:
+        pytest.skip("this system has no such names")
+    git(project.root, "mv", "src/moved_file.py", f"{folder}/moved_file.py")
+    for checker in (with_git(project, home), DriftChecker(project, home)):
+        checker.check(now=LATER)
+        found = checker.summary().drift_by_memory
+        assert [stands(found.get(one)) for one in (symbol, file)] == [("gone", "")] * 2

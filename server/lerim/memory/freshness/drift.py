@@ -18,7 +18,7 @@ from lerim.memory.freshness.moved_files import MovedFiles, committed_baselines
 from lerim.memory.freshness.reference_check import contains_symbol, is_missing
 from lerim.memory.freshness.sources import MAX_SOURCE, SourceReader, are_unchanged, is_blank
 from lerim.memory.record import MemoryRecord
-from lerim.memory.reference import Reference, parse_reference, reference_text
+from lerim.memory.reference import Reference, can_be_written, parse_reference, reference_text
 from lerim.memory.references import ReferenceMap
 from lerim.paths import Home
 from lerim.project import Project, find_word, read_head_commit, tracked
@@ -351,6 +351,7 @@ class _Check:
             name = symbol.rpartition(".")[2]
             found = find_word(self._reader.root, name, os.environ) if self._git is not None else []
             paths = [one for one in found if one != old and Path(one).suffix == Path(old).suffix][:MAX_SEARCHED_FILES]
+            paths = [one for one in paths if can_be_written(Reference(one, symbol))]
         records: list[DriftRecord] = []
         for path in paths:
             outline = self._reader.outline_now(path, fingerprint_kind(baseline.digest))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from lerim.memory.freshness.baselines import Baseline, Baselines
 from lerim.memory.freshness.fingerprint import MIN_SHARE_KEPT, FileOutline, kept_share, outline_file, sketch_text
 from lerim.memory.freshness.sources import SourceReader, make_baseline
-from lerim.memory.reference import Reference
+from lerim.memory.reference import Reference, can_be_written
 from lerim.project import Project, read_head_commit, tracked
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ class MovedFiles:
         if key not in self._new_paths:
             moves = self._moves(self._commit_by_path.get(path, ""))
             place = moves.get(path, "") or _moved_folder(path, moves) or self._most_similar_file(path, baseline, reader)
-            self._new_paths[key] = place if place and reader.stamp(place) else ""
+            is_found = place and reader.stamp(place) and can_be_written(Reference(place))
+            self._new_paths[key] = place if is_found else ""
         return self._new_paths[key]
 
     def find_old_path(self, path: str, commit: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from lerim.memory.freshness.sources import SourceReader
-from lerim.memory.reference import Reference, parse_reference, reference_text
+from lerim.memory.reference import Reference, can_be_written, parse_reference, reference_text
 from lerim.project import find_named_files, find_word
 
 MAX_PLACES = 3
@@ -112,7 +112,8 @@ def _find_likely_places(reader: SourceReader, reference: Reference, environ: Map
     if reader.stamp(reference.path):
         return []
     name = reference.path.rpartition("/")[2]
-    return [reference_text(Reference(path)) for path in find_named_files(reader.root, name, environ)[:MAX_PLACES]]
+    named = map(Reference, find_named_files(reader.root, name, environ))
+    return [reference_text(one) for one in named if can_be_written(one)][:MAX_PLACES]
 
 
 def _find_definitions(reader: SourceReader, reference: Reference, paths: Iterable[str]) -> list[str]:
@@ -120,5 +121,6 @@ def _find_definitions(reader: SourceReader, reference: Reference, paths: Iterabl
     found: list[str] = []
     for path in paths:
         names = list_meanings(reader, Reference(path, reference.symbol)) or list_meanings(reader, Reference(path, last))
-        found += (reference_text(Reference(path, name)) for name in names)
+        places = (Reference(path, name) for name in names)
+        found += (reference_text(one) for one in places if can_be_written(one))
     return found
