@@ -28,15 +28,18 @@ class Failing:
     restarted = False
     ids = None
 
-    def __init__(self, error: BaseException) -> None:
+    def __init__(self, error: BaseException | None, problems: list[Problem] | None = None) -> None:
         self.error = error
-        self.problems: list[Problem] = []
+        self.problems = problems or []
 
     def __iter__(self) -> Iterator[Turn]:
         yield from ()
-        raise self.error
+        if self.error:
+            raise self.error
 
     def checkpoint(self) -> bool:
+        if self.error:
+            raise self.error
         return False
 
 
@@ -58,6 +61,19 @@ def test_an_error_of_the_system_keeps_being_one_that_is_tried_again() -> None:
         list(GuardedReading(TRANSCRIPT, Failing(PermissionError(13, "Permission denied"))))
     assert type(raised.value) is TranscriptError
     assert isinstance(raised.value.__cause__, PermissionError)
+
+
+def test_an_error_of_the_system_while_the_position_is_saved_costs_that_session_alone() -> None:
+    with pytest.raises(TranscriptError, match="Input/output error"):
+        GuardedReading(TRANSCRIPT, Failing(OSError(5, "Input/output error"))).checkpoint()
+
+
+@pytest.mark.parametrize("code", ["bad-line", "bad-row", "bad-record", "unreadable"])
+def test_a_session_of_which_nothing_could_be_read_is_an_error_that_says_why(code: str) -> None:
+    problems = [Problem("broken-log", "/store", "A log was ignored."), Problem(code, "/store", "It is torn")]
+    with pytest.raises(TranscriptError) as raised:
+        list(GuardedReading(TRANSCRIPT, Failing(None, problems)))
+    assert raised.value.message == "Nothing of this session of Codex could be read. It is torn."
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), LerimError("said so"), TranscriptError("gone")])

@@ -147,15 +147,17 @@ class GuardedReading:
                     continue
                 shown = without_served_memories(turn)
                 yield shown if can_be_folder(shown.cwd) else msgspec.structs.replace(shown, cwd="")
-            if not self._inner.session.turns and any(one.code in _LOSS_CODES for one in self._inner.problems):
-                raise self._nothing_read_error()
+            loss = next((one for one in self._inner.problems if one.code in _LOSS_CODES), None)
+            if loss is not None and not self._inner.session.turns:
+                raise self._nothing_read_error(loss)
 
     def checkpoint(self) -> bool:
-        return self._inner.checkpoint()
+        with faults_as_errors(self._transcript.platform, self._transcript.place):
+            return self._inner.checkpoint()
 
-    def _nothing_read_error(self) -> TranscriptError:
-        first = self._inner.problems[0].message.rstrip(".")
-        what = f"Nothing of this session of {PLATFORM_NAMES[self._transcript.platform]} could be read. {first}."
+    def _nothing_read_error(self, loss: Problem) -> TranscriptError:
+        why = loss.message.rstrip(".")
+        what = f"Nothing of this session of {PLATFORM_NAMES[self._transcript.platform]} could be read. {why}."
         return TranscriptError(what, where=self._transcript.place, todo="Lerim tries again when it changes.")
 
     @property
@@ -210,7 +212,7 @@ def _describe_exception(error: Exception) -> str:
     return f"{type(error).__name__} in {Path(own_frames[-1].filename).name}, line {own_frames[-1].lineno}"
 
 
-_LOSS_CODES = (*LOST_PLACE_CODES, "cut-short")
+_LOSS_CODES = (*LOST_PLACE_CODES, "bad-record", "unreadable", "cut-short")
 """The problem codes which mean that a part of the session was lost."""
 
 _OWN_SOURCE = Path(__file__).parents[2]
