@@ -9,7 +9,8 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -132,6 +133,16 @@ def small_repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def repo(tmp_path: Path, git: Git, small_repository: Path) -> Path:
     """A small git repository with one commit: `README.md`, `src/app.py` (`load`, `Store`), `tests/test_app.py`."""
     return Path(shutil.copytree(small_repository, tmp_path / "repo")).resolve()
+
+
+@pytest.fixture
+def in_tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The machine is in another time zone than the others here."""
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
@@ -43,15 +41,6 @@ def test_anything_else_is_refused_with_examples(text: str):
 def test_no_text_raises_anything_but_a_value_error(text: str):
     with suppress(ValueError):
         assert parse_time(text, NOW).tzinfo is UTC
-
-
-@pytest.fixture
-def in_tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("TZ", "Asia/Tokyo")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
 
 
 def test_a_time_is_shown_to_people_where_they_are_and_as_the_editor_shows_it(in_tokyo: None):

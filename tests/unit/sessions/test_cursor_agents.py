@@ -13,6 +13,7 @@ import pytest
 import independent_cursor as independent
 from cursor_store import CID, KEYS, Editor, cli_chat, counted, found, only, prompt, reply, said, taken
 from lerim.sessions.readers.cursor import store
+from lerim.sessions.readers.cursor.human import parse_prompt_time
 
 
 def stamps(root: Path) -> dict[str, tuple[int, int, int]]:
@@ -113,6 +114,13 @@ def test_a_transcript_of_an_agent_says_when_a_prompt_was_sent_and_what_nobody_ty
     may, september = datetime(2026, 5, 8, 0, 35, tzinfo=UTC), datetime(2026, 9, 9, 15, 31, tzinfo=UTC)
     assert [(turn.text, turn.time) for turn in turns] == [("Use uv", may), ("Go on", september), ("And this", None)]
     assert (session.started, session.ended) == (may, september)
+
+
+@pytest.mark.parametrize("stamp", ["Friday, May 8, 2026, 6:05 AM", "Friday May 8, 2026, 6:05 AM"])
+def test_a_time_without_a_zone_is_that_of_the_machine(in_tokyo: None, stamp: str) -> None:
+    assert parse_prompt_time(f"<timestamp>{stamp}</timestamp>\n<user_query>Use uv</user_query>") == datetime(
+        2026, 5, 7, 21, 5, tzinfo=UTC
+    )
 
 
 def test_the_folder_of_an_agent_is_told_by_the_mark_of_trust_else_by_the_files_it_worked_on(tmp_path: Path):

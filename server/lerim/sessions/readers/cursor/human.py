@@ -61,21 +61,24 @@ def parse_cursor_prompt(text: str) -> str:
 
 
 _TIME = re.compile(
-    r"<timestamp>(?:\w{1,12}, )?(\w{3})\w{0,6} (\d{1,2}, \d{4}, \d{1,2}:\d\d [AP]M)"
-    r"(?: \(UTC(?:([+-])(\d{1,2})(?::(\d\d))?)?\))?</timestamp>"
+    r"<timestamp>(?:\w{1,12},? )?(\w{3})\w{0,6} (\d{1,2}, \d{4}, \d{1,2}:\d\d [AP]M)"
+    r"(?: \((UTC)(?:([+-])(\d{1,2})(?::(\d\d))?)?\))?</timestamp>"
 )
 
 
 def parse_prompt_time(text: str) -> datetime | None:
-    """Returns when a message was sent, from the context before the person's words; None if that does not say so."""
+    """Returns when a message was sent, from the context before the person's words; None if that does not say so. A time
+    without a zone is that of this machine."""
     found = _TIME.search(text.partition(f"<{_QUERY_TAG}>")[0])
     if found is None:
         return None
-    offset = timedelta(hours=int(found[4] or 0), minutes=int(found[5] or 0))
+    month, rest, has_zone, sign, hours, minutes = found.groups()
+    offset = timedelta(hours=int(hours or 0), minutes=int(minutes or 0))
     try:
-        local = datetime.strptime(f"{found[1]} {found[2]}", "%b %d, %Y, %I:%M %p")
-        return local.replace(tzinfo=timezone(-offset if found[3] == "-" else offset)).astimezone(UTC)
-    except (ValueError, OverflowError):
+        local = datetime.strptime(f"{month} {rest}", "%b %d, %Y, %I:%M %p")
+        zone = timezone(-offset if sign == "-" else offset) if has_zone else None
+        return local.replace(tzinfo=zone).astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
         return None
 
 
