@@ -61,7 +61,9 @@ def test_a_rule_called_off_in_the_next_sentence_is_not_proposed(back: str) -> No
 @pytest.mark.parametrize(
     ("said", "takes_back"),
     [("Please revert that.", True), ("I want to undo this.", True), ("I'd like you to revert the last commit.", True),
-     ("Let's go back to sqlite.", True), ("Write a script to revert that migration.", False),
+     ("Let's go back to sqlite.", True), ("Try to undo that.", True), ("Make sure to revert this.", True),
+     ("We had to revert that.", True), ("I'm going to put it back.", True), ("Don't forget to undo this.", True),
+     ("Write a script to revert that migration.", False),
      ("Add a button to undo the last change.", False), ("Is there a way to put it back?", False)],
 )  # fmt: skip
 def test_a_wish_to_take_back_is_told_from_a_thing_that_takes_back(said: str, takes_back: bool) -> None:

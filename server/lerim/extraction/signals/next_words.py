@@ -20,7 +20,7 @@ _REFUTED = compile_later(
     r"|didn'?t work|forget (?:it|that|about))"
 )  # this and the next two match text in lower case
 _REVERT = compile_later(
-    r"(?:(?<!\bto )\b|\b(?:want|like|need|have|decided|better|you) to )"
+    r"(?:(?<!\bto )\b|\b(?:want|like|need|have|had|decided|going|try|sure|forget|remember|better|you) to )"
     r"(?:revert (?:that|this|it|everything|the|your|all)|undo (?:that|this|it|everything|the|your)"
     r"|roll (?:that|this|it) back|go back to|change (?:it|that) back"
     r"|put (?:it|that) back|scrap (?:that|this|it))|\b(?:changed my mind|forget what i said|on second thou?ght"
