@@ -189,7 +189,7 @@ test("characters that hide or turn the text around are written out, emoji stay w
   expect(spellOutHidden("tag\u{e0041}")).toBe("tag⟨U+E0041⟩");
   expect(spellOutHidden("\u{1f469}\u200d\u{1f4bb} ✔\ufe0f\u200d\u{1f525}")).toBe("\u{1f469}\u200d\u{1f4bb} ✔\ufe0f\u200d\u{1f525}");
   expect(spellOutHidden("x\u200dy")).toBe("x⟨U+200D⟩y");
-  expect(splitHiddenCharacters("plain\ttext\nlines")).toEqual([{ text: "plain\ttext\nlines", hidden: false }]);
+  expect(splitHiddenCharacters("plain\ttext\r\nlines")).toEqual([{ text: "plain\ttext\r\nlines", hidden: false }]);
 });
 
 test("keys act alone, arrows scroll inside a candidate, and the help names each letter", () => {

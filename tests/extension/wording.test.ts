@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { splitHiddenCharacters } from "../../extension/src/text/hidden";
 import { Status, statusDisplay } from "../../extension/src/sidecar/status";
 import { kindOf, memoryDetail, pendingText, plainText, progressText, rowText, syncReportText } from "../../extension/src/text/wording";
 import { FakeContext, memory, report } from "./fakes/sidecar";
@@ -124,4 +126,13 @@ test("what is known of the model stands below what waits for review", () => {
   status.markSynced();
   status.setModel({ lines: ["Model: editor:gpt"], usedUp: true });
   expect(shown.statusItems.at(-1)).toMatchObject({ text: "$(checklist) Lerim $(circle-slash)", tooltip: "Lerim: No candidates to review\nLerim reads new sessions by itself\nModel: editor:gpt" });
+});
+
+test("the characters that the editor spells out are those that the sidecar spells out", () => {
+  const listed = readFileSync("server/lerim/redaction/hidden.py", "utf8").split("HIDDEN_CHARACTERS = compile_later(")[1]?.split("\n)")[0] ?? "";
+  const ranges = [...listed.matchAll(/"(.*)"/g)].map(([, part]) => part).join("").slice(1, -1);
+  const pattern = ranges.replaceAll(/\\U000?([0-9a-f]{5,})/g, "\\u{$1}").replaceAll(/\\x([0-9a-f]{2})/g, "\\u00$1");
+  const hidden = new RegExp(`^[${pattern}]$`, "u");
+  const all = Array.from({ length: 0x20000 }, (_, at) => String.fromCodePoint(at < 0x1e000 ? at : at + 0xc2000)).filter((character) => character !== "\ufe0f"); // which makes an emoji colourful
+  expect(all.filter((character) => hidden.test(character) !== (splitHiddenCharacters(character)[0]?.hidden ?? false))).toEqual([]);
 });

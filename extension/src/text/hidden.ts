@@ -9,8 +9,8 @@ export interface TextPiece {
 /** A joiner between two emoji combines them and hides nothing. */
 const joinsEmoji = /^[\p{Extended_Pictographic}\ufe0f\u{1f3fb}-\u{1f3ff}]\u200d\p{Extended_Pictographic}$/u;
 
-// zero-width, bidirectional controls, variation selectors, tag characters and control characters other than tab and newline
-const hiddenCharacter = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0]|[\u{e0000}-\u{e01ef}]/gu;
+// as HIDDEN_CHARACTERS in server/lerim/redaction/hidden.py, but for the selector that makes an emoji colourful
+const hiddenCharacter = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u070f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff]|[\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
 
 export function splitHiddenCharacters(text: string): TextPiece[] {
   const result: TextPiece[] = [];

@@ -49,7 +49,7 @@ function viewElements(view: BenefitView): HTMLElement[] {
 
 function memoryElement(handle: string, { id, title }: BenefitFigures, row: number): HTMLElement {
   if (handle === "") return h("span", { class: "gone" }, `${spellOutHidden(id)} (no longer active)`);
-  return button(spellOutHidden(plainText(title)), () => vscode.postMessage({ type: "open", row }), { class: "link", title: "Open the memory" });
+  return button(plainText(title), () => vscode.postMessage({ type: "open", row }), { class: "link", title: "Open the memory" });
 }
 
 function cells(figures: BenefitFigures): HTMLElement[] {

@@ -36,7 +36,7 @@ export function leftOutSection(model: Model, open: boolean, actions: LeftOutActi
 }
 
 function leftOutItem(item: LeftOutView, isRequested: boolean, actions: LeftOutActions): HTMLElement {
-  const title = spellOutHidden(plainText(item.title));
+  const title = plainText(item.title);
   const kind = item.primitive === "" ? "" : `${kindOf(item)} · `;
   const why = item.detail === "" ? item.why : `${item.why}: ${item.detail}`;
   const scopeText = item.scope === "global" ? " · personal" : "";
@@ -45,7 +45,7 @@ function leftOutItem(item: LeftOutView, isRequested: boolean, actions: LeftOutAc
     { class: "left-out-item", attributes: { "data-id": item.id } },
     h("div", { class: "left-out-title" }, title),
     h("div", { class: "left-out-why" }, `${kind}${spellOutHidden(why)}${scopeText}`),
-    ...(item.quote === "" ? [] : [h("blockquote", { class: "left-out-quote" }, `${speakerText(item.who)}: “${spellOutHidden(plainText(item.quote))}”`)]),
+    ...(item.quote === "" ? [] : [h("blockquote", { class: "left-out-quote" }, `${speakerText(item.who)}: “${plainText(item.quote)}”`)]),
     ...(item.canPropose ? [button("Propose anyway", () => actions.propose(item), { class: "propose", label: `Propose anyway: ${title}`, disabled: isRequested })] : []),
   );
 }

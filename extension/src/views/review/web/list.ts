@@ -2,7 +2,6 @@ import type { CandidateView } from "../../../protocol";
 import { proposedText } from "../../../text/memorywording";
 import { kindOf, plainText } from "../../../text/wording";
 import { h } from "../../shared/web/dom";
-import { spellOutHidden } from "../../shared/web/text";
 import type { ListRow } from "./arrangement";
 
 /** In pixels; must match review.css. */
@@ -150,7 +149,7 @@ export class CandidateList {
           "data-id": candidate.id,
         },
       },
-      h("div", { class: "row-title" }, ...(marked ? [h("span", { class: "row-mark" }, "✓ ")] : []), spellOutHidden(plainText(candidate.title))),
+      h("div", { class: "row-title" }, ...(marked ? [h("span", { class: "row-mark" }, "✓ ")] : []), plainText(candidate.title)),
       h("div", { class: "row-meta" }, rowMeta(candidate)),
     );
     row.style.top = `${this.#tops[position] ?? 0}px`;

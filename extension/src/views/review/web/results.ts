@@ -12,7 +12,7 @@ const verbs: Readonly<Record<ActionResultMessage["action"], string>> = { accept:
 /** What was done, as a sentence, what became of the confidence of the `decided` candidate, and what the person should know besides. `successText` was prepared by the request; "" for none. */
 export function resultText(message: ActionResultMessage, title: string, successText: string, decided: CandidateView | undefined): string {
   const showsMessage = message.action === "accept" || message.action === "undo" || message.id === "";
-  const text = showsMessage && message.message !== "" ? spellOutHidden(plainText(message.message)) : `${verbs[message.action]}${title === "" ? "" : `: ${spellOutHidden(plainText(title))}`}`;
+  const text = showsMessage && message.message !== "" ? plainText(message.message) : `${verbs[message.action]}${title === "" ? "" : `: ${plainText(title)}`}`;
   // for an action done earlier elsewhere there is no undo, and the sidecar's message is shown
   const status = message.undo === null || successText === "" ? text : successText;
   const raised = message.action === "accept" && decided !== undefined ? raisedConfidenceText(decided) : "";

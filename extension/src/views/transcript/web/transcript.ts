@@ -159,7 +159,7 @@ function showSession(next: OutlineView): void {
   for (const at of [...turns.keys()]) if (next.kinds[at] !== outline?.kinds[at] || next.sizes[at] !== outline?.sizes[at]) turns.delete(at); // changed since
   outline = next;
   showNotice("");
-  title.textContent = spellOutHidden(plainText(next.session.title));
+  title.textContent = plainText(next.session.title);
   factsLine.textContent = sessionFacts(next.session);
   resumeButton.hidden = next.resume === "";
   noteLine.textContent = spellOutHidden(next.note);
