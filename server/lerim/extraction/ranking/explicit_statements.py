@@ -1,9 +1,8 @@
-"""Detects what a person states outright, which is always worth reviewing: a rule, a preference, a choice of two things;
-and what no longer applies, because the person calls it off or the agent finds that it was wrong.
+"""Detects what is always worth reviewing: what a person states outright (a rule, a preference, a decision, a choice of
+two things) and the root cause that an agent states; and what no longer applies, because the person calls it off or the
+agent finds that it was wrong.
 
-Of all keyword rules for statements tried on the labeled sessions, these improve the result: more of the required
-memories are found, proposals are as often right as before, and no additional session with nothing to keep yields a
-proposal (`evals/README.md`).
+How the forms were chosen: docs/decisions/0025-a-ranker-instead-of-rules.md.
 """
 
 from __future__ import annotations
