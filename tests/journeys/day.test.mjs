@@ -214,7 +214,7 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     assert.match(text, /decision|preference/);
     assert.match(text, /confidence \d+ ?%/);
     assert.match(text, /“Always use the private contextKey type of context\.go for context values, never string keys”/);
-    assert.match(text, /\(the developer\)/);
+    assert.match(text, /\(you\)/);
     await screen.shot("hover");
     await screen.hoverLink("Open transcript");
     await until("the transcript is shown at the turn", async () => (await screen.turnText()).includes("Always use the private contextKey type"));

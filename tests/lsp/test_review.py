@@ -49,7 +49,8 @@ async def test_an_accepted_candidate_is_a_hover_at_once_and_undo_takes_it_back(e
     done = await editor.ask(core.REVIEW_ACT, {**act, "quotes": "shared"})
     assert done.ok
     assert memory_files(editor.repo) == [done.path]
-    assert "Use uv" in (await editor.hover(app, 0, 0) or "")
+    hover = await editor.hover(app, 0, 0) or ""
+    assert "Use uv" in hover and "(you)" in hover
     await editor.until(lambda: editor.told[core.CANDIDATES_CHANGED])
     assert editor.told[core.CANDIDATES_CHANGED][-1].pending == 0
 

@@ -46,7 +46,8 @@ def test_a_hover_names_what_how_old_how_sure_and_who_said_it() -> None:
     assert "decision · 3 weeks ago · confidence 90 %" in said
     assert "Dependencies are installed with uv." in said
     assert "“please use uv”" in said
-    assert "(the developer)" in said
+    assert "(the developer)" in said, "a teammate may have said it"
+    assert "(you)" in plain(text(replace(shown(), is_own=True)))
     assert "pitfall · " in text(shown(primitive="learning", kind="pitfall"))
     assert "“" not in text(shown(evidence=(Evidence("", "t", "user"),))), "a quote that is kept elsewhere"
     assert len(text(shown(body="word " * 1000))) < 900

@@ -13,6 +13,7 @@ import pytest
 
 from isolation import isolate
 from lerim.memory import Evidence, MemoryRecord, Uses
+from lerim.memory.record import render_record
 from lerim.review import FileClaim, propose_from_agent, propose_from_files, queue
 from lerim.review.review_paths import ReviewPaths
 from lerim.sessions import Catalog, browsing
@@ -231,7 +232,10 @@ def test_a_memory_says_where_it_comes_from_and_leads_to_its_turn_if_a_session_sa
         text = page(server, place, f"memories/{Path(path or '').stem}")
         assert f"<dd>{source}</dd>" in text
         assert ("Open in the transcript" in text) == leads
-        assert "The developer said:" in text, "a teammate may have said it"
+        assert "You said:" in text
+    theirs = replace(record, id="20260801-theirs", source="claude:s1#0123456789ab")
+    place.store().path_for(theirs).write_text(render_record(theirs), "utf-8")
+    assert "The developer said:" in page(server, place, "memories/20260801-theirs")
 
 
 def test_a_memory_whose_file_is_gone_is_marked_not_found_with_the_file(

@@ -35,6 +35,7 @@ from lerim.memory import (
     MAX_FILE_BYTES,
     MEMORY_SPEAKER_NAMES,
     SEARCHED_PRIMITIVES,
+    SPEAKER_NAMES,
     STATUSES,
     LearningKind,
     MemoryFilters,
@@ -236,9 +237,11 @@ def show_command(
         since = f" since {drift.since}" if drift.since else ""
         output.print_line(output.escape_controls(f"{DRIFT_LABELS[memory_output.drift]}{since}: {drift.detail}"))
     output.print_line("\n" + output.escape_controls(memory_output.body, lines=True).rstrip() + "\n")
+    is_own = personal or name in queue.acceptances(paths)
+    names = SPEAKER_NAMES if is_own else MEMORY_SPEAKER_NAMES
     for quote in memory_output.evidence:
         words = f"“{output.escape_controls(quote.quote)}”" if quote.quote else "(the quote is kept on another machine)"
-        output.print_line(f"  {MEMORY_SPEAKER_NAMES[quote.who]}: {words}")
+        output.print_line(f"  {names[quote.who]}: {words}")
     for name, values in (("references", memory_output.references), ("tags", memory_output.tags)):
         if values:
             output.print_line(f"{name}: {output.escape_controls(', '.join(values))}")

@@ -7,6 +7,9 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from lerim.errors import LerimError
+from lerim.lsp.window.candidate_counts import find_review_paths
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -58,8 +61,20 @@ def _record_use(sidecar: Sidecar, private_folder: Path, memory_id: str, kind: Us
 
 
 async def refresh_ratings(sidecar: Sidecar, repo: Repo) -> None:
-    """Reads the ratings of a repository's memories again. Hovers read only what is kept here."""
+    """Reads again what the person called a repository's memories, and which of them they accepted. Hovers read only
+    what is kept here."""
     repo.unwanted = await sidecar.run_in_thread(find_unwanted, sidecar, repo.project.key)
+    repo.accepted = await sidecar.run_in_thread(_find_accepted, sidecar, repo)
+
+
+def _find_accepted(sidecar: Sidecar, repo: Repo) -> frozenset[str]:
+    from lerim.review import queue
+
+    try:
+        return frozenset(queue.acceptances(find_review_paths(sidecar, repo)))
+    except LerimError as error:
+        log.warning("%s", error.explanation)
+        return frozenset()
 
 
 def find_unwanted(sidecar: Sidecar, key: str) -> dict[str, str]:

@@ -110,7 +110,7 @@ def _describe_memory(sidecar: Sidecar, text: MemoryText, memory_id: str) -> str:
         memory = loading.make_hover_memory(sidecar, text.repo, stored.record)
     else:
         handle = sidecar.handles.make_handle(HandleTarget(sidecar.home.root, stored.record.id))
-        memory = HoverMemory(stored.record, handle)
+        memory = HoverMemory(stored.record, handle, is_own=True)
     shown = render_hover(memory, sidecar.clock(), trusted=sidecar.options.trusted)
     ender = stored.record.superseded_by or stored.record.resolved_by
     state = stored.status if not ender else f"{stored.status} by {ender}"

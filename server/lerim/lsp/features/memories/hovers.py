@@ -26,6 +26,7 @@ from lerim.lsp.protocol import (
 from lerim.memory import (
     IN_REPLY_TO,
     MEMORY_SPEAKER_NAMES,
+    SPEAKER_NAMES,
     MemoryRecord,
     body_without_title,
     is_quoted,
@@ -57,13 +58,15 @@ AGE_UNITS = (("year", 365), ("month", 30), ("week", 7), ("day", 1))
 @dataclass(frozen=True, slots=True)
 class HoverMemory:
     """A memory to show, with the handle for its links. `turn`: it names a turn of a transcript that can be opened.
-    `drift`: its drift, None if it is fresh. `called`: "wrong" or "outdated" if the person has called it so."""
+    `drift`: its drift, None if it is fresh. `called`: "wrong" or "outdated" if the person has called it so. `is_own`:
+    it was accepted on this machine, so the person who reads it is the one who said its quotes."""
 
     record: MemoryRecord
     handle: str
     turn: bool = False
     drift: Drift | None = None
     called: str = ""
+    is_own: bool = False
 
 
 def render_hover(shown: HoverMemory, now: datetime, *, trusted: bool, more: str = "") -> str:
@@ -114,7 +117,7 @@ def _render_memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
         parts.append(escape_block(body))
     if evidence is not None:
         said = escape_line(shorten_text(evidence.quote, MAX_QUOTE))
-        parts.append(f"> “{said}”  \n> ({MEMORY_SPEAKER_NAMES[evidence.who]})")
+        parts.append(f"> “{said}”  \n> ({(SPEAKER_NAMES if shown.is_own else MEMORY_SPEAKER_NAMES)[evidence.who]})")
     parts.append(" · ".join(_links(shown, trusted=trusted)))
     return "\n\n".join(parts)
 

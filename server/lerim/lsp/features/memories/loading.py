@@ -161,10 +161,11 @@ def load_memories(repo: Repo, paths: Iterable[Path]) -> Iterator[StoredMemory]:
 
 def make_hover_memory(sidecar: Sidecar, repo: Repo, record: MemoryRecord) -> HoverMemory:
     """Adds to a memory what a hover needs: its handle, whether it names a turn, its drift, and what the person called
-    it."""
+    it, and whether they accepted it."""
     handle = sidecar.handles.make_handle(HandleTarget(repo.project.root, record.id))
     turn = find_quoted_turn(record)[1] != ""
-    return HoverMemory(record, handle, turn, repo.drift.by_id.get(record.id), repo.unwanted.get(record.id, ""))
+    drift, called = repo.drift.by_id.get(record.id), repo.unwanted.get(record.id, "")
+    return HoverMemory(record, handle, turn, drift, called, is_own=record.id in repo.accepted)
 
 
 def find_quoted_turn(record: MemoryRecord) -> tuple[str, str]:
