@@ -27,6 +27,8 @@ WORDS = st.sampled_from(TEXT.split())
         ("You're absolutely right - ids are names", "Ids are names"),
         ("You're right about ids", "You're right about ids"),
         ("✅ Sessions keep their ids", "Sessions keep their ids"),
+        ("❌ use pip for scripts", "❌ use pip for scripts"),
+        ("- 🚫 Commit to main", "🚫 Commit to main"),
         ("≥ 90 % of the lines are covered", "≥ 90 % of the lines are covered"),
         ("No, don't round before the sum", "Don't round before the sum"),
         ("No tests without a name", "No tests without a name"),

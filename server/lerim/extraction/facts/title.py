@@ -10,8 +10,11 @@ from lerim.patterns import compile_later
 MAX_TITLE_CHARS = 110
 """Maximum characters of a title. If the sentence is longer, all of it belongs in the body."""
 _SHORTEST_CLAUSE = 24
-_MARK = compile_later("(?:[-*•>#]{1,6}|\\d{1,3}[.)]|[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?)\\s")
-"""What stands before an item of a list: a bullet, a number, a check mark or another symbol."""
+_MARK = compile_later(
+    "(?:[-*•>#]{1,6}|\\d{1,3}[.)]|(?![☒⛔✕-✘❌❎👎🚫🛑])[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?)\\s"
+)
+"""What stands before an item of a list: a bullet, a number, a check mark or another symbol, but no cross, without which
+the item would say the opposite."""
 _REQUEST = compile_later(r"(?:can|could|would|will) you\s(?:please\s|kindly\s)?(?!mind\b)", re.IGNORECASE)
 _POLITE = compile_later(
     r"(?:please|pls|plz|kindly)(?:\s?[,:]\s?|\s)"
