@@ -119,6 +119,9 @@ def test_ages_are_said_in_words_by_the_calendar() -> None:
         ("(Use uv, not pip()). It is faster.", "It is faster."),
         ("You're absolutely right - use uv, not pip. It is faster.", "It is faster."),
         ("But please use uv, not pip.", ""),
+        ("No, use uv, not pip. It is faster.", "It is faster."),
+        ("Well - use uv, not pip.", ""),
+        ("No use uv, not pip.", "No use uv, not pip."),
         ("Never use uv, not pip.", "Never use uv, not pip."),
     ],
 )

@@ -151,10 +151,11 @@ _TITLE_END = re.compile(r"(?:[`()\"”*]{0,4}(?P<stop>[.!?])(?=\s|$)|[`()\"”*]
 
 _POLITE = re.compile(
     r"(?:(?:please|pls|plz|kindly|ok(?:ay)?|all ?right|so|then|now|thanks|thank you|thx|hi|hello|hey|great|perfect|nice"
-    r"|cool|but|and|you['’]?re (?:\w{1,20} )?right|(?:can|could|would|will) you)\b[\s,.!:;—–-]{1,4}){1,4}",
+    r"|cool|but|and|you['’]?re (?:\w{1,20} )?right|(?:can|could|would|will) you)\b[\s,.!:;—–-]{1,4}"
+    r"|(?:no|nope|nah|yes|yeah|yep|well|oh|hm+|wait)(?:\s?,|\s?[-—–]{1,2})\s){1,4}",
     re.IGNORECASE,
 )
-"""What may stand before a title in its sentence: titles are made without it."""
+"""What may stand before a title in its sentence: titles are made without it (`extraction/facts/title.py`)."""
 
 
 def body_without_title(title: str, body: str) -> str:
