@@ -73,6 +73,16 @@ def test_accept_writes_the_memory_and_says_how_quotes_are_kept(place: ReviewPath
     assert "It was accepted before." in run("review", "accept", name[:-3], "--repo", str(repo)).stdout
 
 
+def test_a_memory_is_shown_whole_if_nobody_can_tell_whether_it_was_accepted_here(place: ReviewPaths, repo: Path):
+    name = propose(place)
+    run("review", "accept", name, "--repo", str(repo))
+    assert "  you: “" in run("memory", "show", name, "--repo", str(repo)).stdout
+    (place.private / "review.sqlite3").write_bytes(b"no database" * 100)
+    shown = run("memory", "show", name, "--repo", str(repo))
+    assert (shown.exit_code, "The review ledger cannot be used" in shown.stderr) == (0, True)
+    assert "  the developer: “" in shown.stdout and "\nfile: " in shown.stdout
+
+
 def test_quotes_stay_on_this_machine_by_the_setting_or_when_asked(place: ReviewPaths, repo: Path):
     mine = Path(os.environ["LERIM_HOME"]) / "config.toml"
     mine.parent.mkdir(parents=True, exist_ok=True)
