@@ -103,6 +103,11 @@ def test_what_a_person_says_they_decided_is_proposed_as_a_decision(said: str) ->
     assert (one.primitive, one.kind) == ("decision", None)
 
 
+@pytest.mark.parametrize("said", ["maybe use Kafka for the queue", "We could go with Postgres, not sure yet"])
+def test_a_guess_of_a_persons_is_no_decision(said: str) -> None:
+    assert candidates(you(said), agent("Done."), you("Now the next file")) == []
+
+
 def test_the_cause_that_an_agent_states_is_proposed_as_a_pitfall_and_a_guess_is_not() -> None:
     def told(reply: str) -> list[Candidate]:
         return candidates(you("Why is the login slow?"), agent(reply), you("Thanks, now the next file"))

@@ -31,6 +31,7 @@ from .typed_sentences import strip_emphasis as strip_emphasis
 from .wording import capitalize_first as capitalize_first
 from .wording import code_span as code_span
 from .wording import full_sentence as full_sentence
+from .wording import is_hedged as is_hedged
 from .wording import join_names as join_names
 from .wording import shorten as shorten
 from .wording import squeeze_spaces as squeeze_spaces

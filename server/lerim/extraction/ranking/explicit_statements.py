@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from lerim.extraction.facts import find_sentences
+from lerim.extraction.facts import find_sentences, is_hedged
 from lerim.extraction.ranking.passages import TurnPassage
 from lerim.extraction.ranking.ranker import PassageType
 from lerim.patterns import compile_later
@@ -23,19 +23,24 @@ _ALWAYS = compile_later(r"\b(?:always|never|from now on|going forward|in future)
 _CHOICE = compile_later(
     r"\binstead of\b|\brather than\b|\b(?:use|run|prefer|put|keep|call|write|name)\b.{1,80}\bover\b"
     r"|\b(?:use|run|prefer|put|keep|call|write|name)\b.{1,80}, not\b"
-    r"|\buse\b.{2,60}\bfor\b|\bprefer\b.{1,80}\bto\b|\b(?:always|never|from now on|going forward)\b,? (?:we )?use\b",
+    r"|\bprefer\b.{1,80}\bto\b|\b(?:always|never|from now on|going forward)\b,? (?:we )?use\b",
     re.IGNORECASE,
 )
 _ALSO = compile_later(
-    r"\bby default\b|\bremember\b|\bkeep in mind\b|\bconvention\b|\bpolicy\b|\blessons? learn(?:ed|t)\b"
-    r"|\bi (?:don'?t|do not) (?:want|like|think)\b|, not\b(?! (?:sure|yet|now|really|only|just|that)\b)"
-    r"|\A\W{0,4}(?:(?:please|also|and|but|so|no|ok(?:ay)?),? )*(?:don'?t|do not|stop|avoid|use)"
-    r"(?=(?: \S+){3})(?! (?:worry|mind)\b)|\bwe (?:don'?t|do not|never|can'?t|cannot)\b|\bi(?:'d)? prefer\b",
+    r"\bby default\b|\bremember\b|\bkeep in mind\b|\bconvention\b|\bpolicy\b"
+    r"|\bi (?:don'?t|do not) (?:want|like|think)\b",
     re.IGNORECASE,
 )
 _DECIDED = compile_later(
-    r"\b(?:we|i)(?:'ve| have)? (?:decided|agreed|chose|chosen|settled on|switched)\b"
+    r"\b(?:we|i)(?:'ve| have)? (?:decided|agreed|chose|chosen|settled on|switched)\b|\buse\b.{2,60}\bfor\b"
     r"|\b(?:let'?s|we(?:'ll| will|'re| are)?) (?:(?:go|going|stick|sticking|stay|staying) with|switch(?:ing)? to)\b",
+    re.IGNORECASE,
+)
+"""How a decision is said. In a guess (“maybe”) it is none; the same holds for `_WANTED`."""
+_WANTED = compile_later(
+    r"\A\W{0,4}(?:(?:please|also|and|but|so|no|ok(?:ay)?),? )*(?:don'?t|do not|stop|avoid|use)"
+    r"(?=(?: \S+){3})(?! (?:worry|mind)\b)|\bwe (?:don'?t|do not|never|can'?t|cannot)\b|\bi(?:'d)? prefer\b"
+    r"|, not\b(?! (?:sure|yet|now|really|only|just|that)\b)|\blessons? learn(?:ed|t)\b",
     re.IGNORECASE,
 )
 _CAUSE = compile_later(
@@ -76,7 +81,9 @@ def is_explicit_statement(passage: TurnPassage, prompt: str) -> bool:
         return _CAUSE.search(text) is not None
     if passage.source not in ("prompt", "feedback") or len(prompt) > MAX_PROMPT_CHARS or text.endswith(("?", "？")):
         return False
-    return any(form.search(text) for form in (_ALWAYS, _CHOICE, _ALSO, _DECIDED))
+    if any(form.search(text) for form in (_ALWAYS, _CHOICE, _ALSO)):
+        return True
+    return not is_hedged(text) and any(form.search(text) for form in (_DECIDED, _WANTED))
 
 
 def explicit_type(passage: TurnPassage) -> PassageType | None:
