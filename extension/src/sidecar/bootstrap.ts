@@ -104,7 +104,7 @@ async function withSetupLock(paths: EnvironmentPaths, folder: string, tools: Too
       const cwd = await mkdtemp(join(tmpdir(), "lerim-"));
       return await work(cwd).finally(() => logIfFailed(removeFolder(cwd), tools));
     } finally {
-      await release().catch((error: unknown) => tools.log(`The setup lock could not be removed: ${String(error)}`));
+      await release().catch((error: unknown) => tools.log(`The lock of the set-up could not be removed: ${String(error)}`));
     }
   } catch (error) {
     if (tools.signal.aborted) throw new BootstrapError("cancelled", "");
