@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { followSteps, openWalkthrough, tickStep } from "../../extension/src/editor/walkthroughsteps";
 import { FakeContext } from "./fakes/sidecar";
 import { activateTab, openWalkthroughTab } from "./fakes/tabs";
-import { shown, Uri } from "./fakes/vscode";
+import { configured, shown, Uri } from "./fakes/vscode";
 
 let extension: FakeContext["extension"];
 
@@ -26,6 +26,13 @@ test("a person who comes back to the walkthrough sees the next step, and keeps t
   openWalkthroughTab();
   openWalkthroughTab();
   await expect.poll(() => ran("walkthroughs.selectStep")).toEqual(["review", "model"]);
+});
+
+test("the step of the model is passed over once one was chosen in the settings", async () => {
+  openWalkthroughTab();
+  configured.set("model.provider", "ollama");
+  tickStep("hover");
+  await expect.poll(() => ran("walkthroughs.selectStep")).toEqual(["agents"]);
 });
 
 test("what was done in an earlier window is ticked in this one, also where the editor reads the walkthrough only when it is opened", async () => {

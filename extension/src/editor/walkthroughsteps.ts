@@ -20,7 +20,8 @@ function doneSteps(): readonly string[] {
 }
 
 function findOpenStep(after = -1): string | undefined {
-  return steps.slice(after + 1).find((step) => !doneSteps().includes(step));
+  const done = [...doneSteps(), ...(vscode.workspace.getConfiguration("lerim").get<string>("model.provider", "") === "" ? [] : ["model"])];
+  return steps.slice(after + 1).find((step) => !done.includes(step));
 }
 
 /** Ticks the steps that were done in earlier windows, and opens the next one when the person comes back to the walkthrough. */

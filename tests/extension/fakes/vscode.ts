@@ -289,7 +289,7 @@ export const window = {
 export const workspace = {
   isTrusted: true,
   getConfiguration: (section: string) => ({
-    get: (name: string) => configured.get(name),
+    get: (name: string, fallback?: unknown) => configured.get(name) ?? fallback,
     update: (name: string, value: unknown, target: unknown) => Promise.resolve(void shown.written.push({ name: `${section}.${name}`, value, target })),
   }),
   workspaceFolders: [{ uri: Uri.file("/repo"), name: "repo", index: 0 }],
