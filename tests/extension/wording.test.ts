@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { splitHiddenCharacters } from "../../extension/src/text/hidden";
 import { Status, statusDisplay } from "../../extension/src/sidecar/status";
-import { kindOf, memoryDetail, pendingText, plainText, progressText, rowText, syncReportText } from "../../extension/src/text/wording";
-import { FakeContext, memory, report } from "./fakes/sidecar";
+import { acceptedText, kindOf, memoryDetail, pendingText, plainText, progressText, rowText, syncReportText } from "../../extension/src/text/wording";
+import { candidate, FakeContext, memory, report } from "./fakes/sidecar";
 import { openWalkthroughTab } from "./fakes/tabs";
 import { act, shown } from "./fakes/vscode";
 
@@ -135,4 +135,10 @@ test("the characters that the editor spells out are those that the sidecar spell
   const hidden = new RegExp(`^[${pattern}]$`, "u");
   const all = Array.from({ length: 0x20000 }, (_, at) => String.fromCodePoint(at < 0x1e000 ? at : at + 0xc2000)).filter((character) => character !== "\ufe0f"); // which makes an emoji colourful
   expect(all.filter((character) => hidden.test(character) !== (splitHiddenCharacters(character)[0]?.hidden ?? false))).toEqual([]);
+});
+
+test("after an accept it is said what became of the confidence, and where a memory shows that is about no code", () => {
+  expect(acceptedText(candidate("a", { confidence: 0.4, references: ["src/app.py"] }))).toBe("Its confidence is 90 % now, because you agree.");
+  expect(acceptedText(candidate("a", { confidence: 0.95, references: [] }))).toBe("It refers to no file, so no hover shows it; you find it in search and in the Memories view.");
+  expect(acceptedText(candidate("a", { action: "archive", references: [] }))).toBe("");
 });

@@ -65,10 +65,11 @@ export const confidenceHelp = "How likely this is to be worth keeping, judged by
 /** The confidence of what a person has accepted. */
 const acceptedConfidence = 0.9;
 
-/** What accepting a candidate did to its confidence; "" if that is as it was, or if no memory was made of it. */
-export function raisedConfidenceText({ action, confidence }: CandidateView): string {
-  const makesMemory = action === "add" || action === "supersede" || action === "resolve";
-  return makesMemory && confidence < acceptedConfidence ? `Its confidence is ${acceptedConfidence * 100} % now, because you agree.` : "";
+/** What accepting a candidate did to its confidence, and where its memory shows if it is about no code; "" if there is nothing to say, or if no memory was made of it. */
+export function acceptedText({ action, confidence, references }: CandidateView): string {
+  if (action !== "add" && action !== "supersede" && action !== "resolve") return "";
+  const raised = confidence < acceptedConfidence ? [`Its confidence is ${acceptedConfidence * 100} % now, because you agree.`] : [];
+  return [...raised, ...(references.length === 0 ? ["It refers to no file, so no hover shows it; you find it in search and in the Memories view."] : [])].join(" ");
 }
 
 const kindHelps: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 // What the panel says after an action.
 import type { CandidateView, UndoView } from "../../../protocol";
 import type { ActionResultMessage, ListMessage } from "../messages";
-import { counted, plainText, raisedConfidenceText } from "../../../text/wording";
+import { counted, plainText, acceptedText } from "../../../text/wording";
 import { button, type Child, h } from "../../shared/web/dom";
 import { spellOutHidden } from "../../shared/web/text";
 import type { SavedState } from "./state";
@@ -9,13 +9,13 @@ import { difference } from "./difference";
 
 const verbs: Readonly<Record<ActionResultMessage["action"], string>> = { accept: "Accepted", reject: "Rejected", edit: "Saved", undo: "Undone", propose: "Proposed" };
 
-/** What was done, as a sentence, what became of the confidence of the `decided` candidate, and what the person should know besides. `successText` was prepared by the request; "" for none. */
+/** What was done, as a sentence, what became of the `decided` candidate, and what the person should know besides. `successText` was prepared by the request; "" for none. */
 export function resultText(message: ActionResultMessage, title: string, successText: string, decided: CandidateView | undefined): string {
   const showsMessage = message.action === "accept" || message.action === "undo" || message.id === "";
   const text = showsMessage && message.message !== "" ? plainText(message.message) : `${verbs[message.action]}${title === "" ? "" : `: ${plainText(title)}`}`;
   // for an action done earlier elsewhere there is no undo, and the sidecar's message is shown
   const status = message.undo === null || successText === "" ? text : successText;
-  const raised = message.action === "accept" && decided !== undefined ? raisedConfidenceText(decided) : "";
+  const raised = message.action === "accept" && decided !== undefined ? acceptedText(decided) : "";
   const sentence = /[.…!?]$/.test(status) ? status : `${status}.`;
   return [sentence, ...(raised === "" ? [] : [raised]), ...(message.note === "" ? [] : [spellOutHidden(message.note)])].join(" ");
 }
