@@ -1,3 +1,4 @@
+import manifest from "../../package.json";
 import { beforeEach, expect, test } from "vitest";
 import { JournalDocuments } from "../../extension/src/commands/journal";
 import * as protocol from "../../extension/src/protocol";
@@ -74,6 +75,20 @@ test("links of the journal lead to the repository of the page that is in front",
   activateTab(first);
   activateTab(Uri.file("/other/a.ts"));
   expect(journal.lastRoot?.path).toBe("/repo");
+});
+
+test("a tab that could not be opened with the window is replaced when the journal is opened, one that was opened stays", async () => {
+  const day = Uri.from({ scheme: "lerim-journal", path: "/Journal of 2026-03-03.md", query: JSON.stringify({ root, day: "2026-03-03" }) });
+  openTab(day, { input: { uri: day } });
+  await journal.show();
+  expect(window.tabGroups.all[0]?.tabs).toEqual([]);
+  openTab(await lastDocument(), { input: { uri: day } });
+  await journal.show();
+  expect(window.tabGroups.all[0]?.tabs.length).toBe(1);
+});
+
+test("the editor starts Lerim before it opens a restored tab of the journal or of a commit", () => {
+  expect(manifest.activationEvents).toEqual(expect.arrayContaining(["onFileSystem:lerim-journal", "onFileSystem:lerim-commit"]));
 });
 
 test("a tab restored with the window is told again, and any other document has no neighbours", async () => {

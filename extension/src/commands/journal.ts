@@ -47,8 +47,7 @@ export class JournalDocuments implements vscode.TextDocumentContentProvider, vsc
       return;
     }
     await this.#open({ root: place.root, day: page[step] });
-    const left = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter(({ input }) => uriOf(input)?.toString() === uri.toString());
-    await vscode.window.tabGroups.close(left, true);
+    await closeTabs(uri);
   }
 
   /** Called by VS Code, also for a tab restored from an earlier session. */
@@ -74,6 +73,7 @@ export class JournalDocuments implements vscode.TextDocumentContentProvider, vsc
     const progress = { location: vscode.ProgressLocation.Window, title: "Lerim: Opening the journal" };
     const page = await vscode.window.withProgress(progress, () => Promise.resolve(this.context.request(protocol.journal, place)));
     const uri = vscode.Uri.from({ scheme, path: `/${page.title}.md`, query: JSON.stringify({ root: place.root, day: page.day }) });
+    if (!this.#pages.has(uri.toString())) await closeTabs(uri); // one restored with the window may have failed, and would only come to the front
     this.#pages.set(uri.toString(), page);
     this.#changed.fire(uri); // today's document may be open with an earlier text
     await vscode.commands.executeCommand("vscode.openWith", uri, markdownPreview, { preview: false }); // a link must not replace it
@@ -83,6 +83,11 @@ export class JournalDocuments implements vscode.TextDocumentContentProvider, vsc
 /** The document of the active tab, in whichever editor it is shown. */
 function activeUri(): vscode.Uri | undefined {
   return uriOf(vscode.window.tabGroups.activeTabGroup.activeTab?.input);
+}
+
+async function closeTabs(uri: vscode.Uri): Promise<void> {
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter(({ input }) => uriOf(input)?.toString() === uri.toString());
+  await vscode.window.tabGroups.close(tabs, true);
 }
 
 /** The document of a tab. */
