@@ -6,7 +6,7 @@ import { repositoryOf } from "./roots";
 import { previewOptions } from "./walkthroughsteps";
 import { findSymbolRange, symbolsOf } from "./symbols";
 
-/** Opens the file a candidate or memory refers to, at its symbol if there is one. Throws if it is outside the repository. */
+/** Opens the file a candidate or memory refers to, at its symbol, or else at its first line, where its lens is. Throws if it is outside the repository. */
 export async function openReference(root: string, reference: string): Promise<void> {
   const parsed = parseReference(reference);
   if (parsed === undefined) throw new Error(`"${reference}" does not name a file in this repository.`);
@@ -23,7 +23,7 @@ export async function openReference(root: string, reference: string): Promise<vo
   if (!isInside) throw new Error(`${parsed.path} is outside the repository.`);
   const document = await vscode.workspace.openTextDocument(file);
   const range = parsed.symbol === "" ? undefined : await symbolRange(file, parsed.symbol);
-  await vscode.window.showTextDocument(document, range === undefined ? previewOptions() : { ...previewOptions(), selection: range });
+  await vscode.window.showTextDocument(document, { ...previewOptions(), selection: range ?? new vscode.Range(0, 0, 0, 0) });
 }
 
 /** The path of a file in its repository, as references write it; undefined if the file lies elsewhere, such as on another drive. */
