@@ -15,7 +15,7 @@ beforeEach(() => {
 const ran = (id: string): unknown[] => shown.commands.filter((command) => command.id === id).map(({ args }) => args[0]);
 
 test("a person who comes back to the walkthrough sees the next step, and keeps the one they choose then", async () => {
-  openWalkthroughTab();
+  const comeBack = openWalkthroughTab();
   tickStep("sync");
   await expect.poll(() => ran("walkthroughs.selectStep")).toEqual(["review"]);
   activateTab(Uri.file("/repo/app.py"));
@@ -23,8 +23,9 @@ test("a person who comes back to the walkthrough sees the next step, and keeps t
   tickStep("review");
   tickStep("review");
   expect(ran("walkthroughs.selectStep")).toEqual(["review"]);
-  openWalkthroughTab();
-  openWalkthroughTab();
+  comeBack();
+  activateTab(Uri.file("/repo/app.py"));
+  comeBack();
   await expect.poll(() => ran("walkthroughs.selectStep")).toEqual(["review", "model"]);
 });
 
@@ -33,6 +34,18 @@ test("the step of the model is passed over once one was chosen in the settings",
   configured.set("model.provider", "ollama");
   tickStep("hover");
   await expect.poll(() => ran("walkthroughs.selectStep")).toEqual(["agents"]);
+});
+
+test("a step that was done while another page of the editor was in front leads on once that page is closed", async () => {
+  const comeBack = openWalkthroughTab();
+  const showTrust = openWalkthroughTab(); // to an extension it looks the same
+  tickStep("setUp");
+  await expect.poll(() => ran("walkthroughs.selectStep")).toEqual(["sync"]); // nothing comes of it: the walkthrough is not in front
+  comeBack();
+  await expect.poll(() => ran("walkthroughs.selectStep")).toEqual(["sync", "sync"]);
+  showTrust();
+  comeBack();
+  expect(ran("walkthroughs.selectStep")).toEqual(["sync", "sync"]);
 });
 
 test("what was done in an earlier window is ticked in this one, also where the editor reads the walkthrough only when it is opened", async () => {

@@ -12,8 +12,10 @@ const contextKeys: Readonly<Partial<Record<string, string>>> = { sync: "lerim.sy
 const doneKey = "walkthroughDone";
 
 let kept: Kept | undefined;
-/** The step to open when the person comes back to the walkthrough; undefined after that, as they may choose another. */
+/** The step to open when the person comes to the walkthrough. */
 let nextStep: string | undefined;
+/** The tabs in which it was opened: there the person may choose another. A page of the editor itself, which opens none, may be among them. */
+let shownIn = new WeakSet<vscode.Tab>();
 
 function doneSteps(): readonly string[] {
   return kept?.get<readonly string[]>(doneKey) ?? [];
@@ -27,7 +29,7 @@ function findOpenStep(after = -1): string | undefined {
 /** Ticks the steps that were done in earlier windows, and opens the next one when the person comes back to the walkthrough. */
 export function followSteps(memento: Kept): vscode.Disposable {
   kept = memento;
-  nextStep = undefined;
+  setNextStep(undefined);
   for (const step of doneSteps()) setTick(step);
   return vscode.window.tabGroups.onDidChangeTabs(() => void showNextStep());
 }
@@ -37,7 +39,7 @@ export function tickStep(step: WalkthroughStep): void {
   if (doneSteps().includes(step)) return;
   void kept?.update(doneKey, [...doneSteps(), step]);
   setTick(step);
-  nextStep = findOpenStep(steps.indexOf(step));
+  setNextStep(findOpenStep(steps.indexOf(step)));
   void showNextStep();
 }
 
@@ -45,7 +47,7 @@ export function tickStep(step: WalkthroughStep): void {
 export async function openWalkthrough(): Promise<void> {
   await tickDoneSteps();
   await vscode.commands.executeCommand("workbench.action.openWalkthrough", walkthrough, false);
-  nextStep = findOpenStep();
+  setNextStep(findOpenStep());
   await showNextStep();
 }
 
@@ -64,11 +66,16 @@ function setTick(step: string): void {
   if (key !== undefined) void vscode.commands.executeCommand("setContext", key, true);
 }
 
+function setNextStep(step: string | undefined): void {
+  nextStep = step;
+  shownIn = new WeakSet();
+}
+
 async function showNextStep(): Promise<void> {
   const { activeTab } = vscode.window.tabGroups.activeTabGroup;
-  if (nextStep === undefined || activeTab === undefined || !isWalkthrough(activeTab)) return;
+  if (nextStep === undefined || activeTab === undefined || !isWalkthrough(activeTab) || shownIn.has(activeTab)) return;
   const step = nextStep;
-  nextStep = undefined;
+  shownIn.add(activeTab);
   await tickDoneSteps();
   await runEditorCommand("walkthroughs.selectStep", step);
 }
@@ -79,7 +86,7 @@ export function previewOptions(): { readonly preview: boolean } {
   return { preview: !tabs.some((tab) => tab.isPreview && isWalkthrough(tab)) };
 }
 
-/** The editor says nothing of the walkthrough's tab but that it is there, as of its own settings page. In the latter, no step is opened. */
+/** The editor says nothing of the walkthrough's tab but that it is there, as of its own pages for settings and trust. In these, no step is opened. */
 function isWalkthrough({ input }: vscode.Tab): boolean {
   return input === undefined;
 }

@@ -14,6 +14,10 @@ export class TabInputText {
   constructor(readonly uri: Uri) {}
 }
 
+export class TabInputWebview {
+  constructor(readonly viewType: string) {}
+}
+
 export class TabInputTextDiff {
   constructor(
     readonly original: Uri,
@@ -26,7 +30,7 @@ const tabsChanged = new EventEmitter<void>();
 export const tabGroups = {
   onDidChangeTabs: tabsChanged.event,
   onDidChangeTabGroups: tabsChanged.event,
-  all: [] as { tabs: FakeTab[] }[],
+  all: [] as { viewColumn: number; tabs: FakeTab[] }[],
   activeTabGroup: { activeTab: undefined as Partial<FakeTab> | undefined },
   close: (closed: FakeTab | readonly FakeTab[]) => {
     const all = new Set([closed].flat());
@@ -48,17 +52,21 @@ export function activateTab(uri: Uri): void {
   tabsChanged.fire();
 }
 
-/** Opens the walkthrough in a preview tab, which the person sees. */
-export function openWalkthroughTab(): void {
+/** Opens the walkthrough in a preview tab, which the person sees, or another page of the editor. Returns what comes back to it. */
+export function openWalkthroughTab(): () => void {
   const tab: FakeTab = { input: undefined, isActive: true, isDirty: false, isPreview: true, group: { viewColumn: 1, isActive: true } };
-  tabGroups.all = [{ tabs: [tab] }];
-  tabGroups.activeTabGroup.activeTab = tab;
-  tabsChanged.fire();
+  const comeBack = (): void => {
+    tabGroups.all = [{ viewColumn: 1, tabs: [tab] }];
+    tabGroups.activeTabGroup.activeTab = tab;
+    tabsChanged.fire();
+  };
+  comeBack();
+  return comeBack;
 }
 
 /** Opens a file in a tab. */
 export function openTab(uri: Uri, tab: Partial<FakeTab> = {}): void {
-  const group = tabGroups.all[0] ?? { tabs: [] };
+  const group = tabGroups.all[0] ?? { viewColumn: 1, tabs: [] };
   tabGroups.all = [group];
   group.tabs.push({ input: new TabInputText(uri), isActive: false, isDirty: false, isPreview: false, group: { viewColumn: 1, isActive: true }, ...tab });
 }

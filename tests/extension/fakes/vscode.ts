@@ -11,7 +11,7 @@ export { chat, LanguageModelTextPart, LanguageModelToolResult, MarkdownString } 
 export * from "./events";
 export { FakePanel } from "./panels";
 export { LanguageModelChatMessage, LanguageModelError, lm } from "./models";
-export { TabInputText, TabInputTextDiff } from "./tabs";
+export { TabInputText, TabInputTextDiff, TabInputWebview } from "./tabs";
 export * from "./tree";
 
 export class Uri {
