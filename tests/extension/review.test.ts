@@ -3,7 +3,8 @@ import * as protocol from "../../extension/src/protocol";
 import { ReviewPanel } from "../../extension/src/views/review/host";
 import type { FromWebview, ToWebview } from "../../extension/src/views/review/messages";
 import { candidate, FakeContext, heldBack, leftOut, messagesOf, neighbour, startedPanel } from "./fakes/sidecar";
-import { act, answers, type FakePanel, shown, Uri, workspace } from "./fakes/vscode";
+import { openTab } from "./fakes/tabs";
+import { act, answers, type FakePanel, shown, TabInputWebview, Uri, window, workspace } from "./fakes/vscode";
 
 const message = messagesOf<ToWebview>();
 const root = Uri.file("/repo").toString();
@@ -62,6 +63,18 @@ test("a candidate that is asked for while another tab covers the panel is select
   expect(posted(panel, "select")).toEqual([]);
   panel.send({ type: "ready" });
   expect(await message(panel, "select")).toMatchObject({ id: "c2" });
+});
+
+test("a panel restored with the window that was not loaded yet is brought to the front instead of a second one", async () => {
+  openTab(Uri.file("/repo/app.py"));
+  openTab(Uri.file("/unused"), { input: new TabInputWebview("mainThreadWebview-lerim.review") });
+  await show("c2");
+  expect(shown.panels).toEqual([]);
+  expect(shown.commands).toEqual([{ id: "workbench.action.focusFirstEditorGroup", args: [] }, { id: "workbench.action.openEditorAtIndex", args: [1] }]);
+  await review.deserializeWebviewPanel(window.createWebviewPanel("lerim.review", "Lerim Review") as never, { root });
+  expect(await message(startedPanel(), "select")).toMatchObject({ id: "c2" });
+  await show();
+  expect([shown.panels.length, shown.panels[0]?.revealed]).toEqual([1, 1]);
 });
 
 test("a candidate that was asked for before the panel listens is selected once it does, whoever opens the panel meanwhile", async () => {

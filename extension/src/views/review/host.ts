@@ -76,6 +76,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     this.#root = root;
     this.#selectWhenReady = id ?? this.#selectWhenReady; // the webview may not be ready yet
     if (this.#panel === undefined) {
+      if (await openRestoredTab()) return;
       this.#attachPanel(vscode.window.createWebviewPanel(viewType, "Lerim Review", vscode.ViewColumn.Active, { enableScripts: true }));
       return;
     }
@@ -99,7 +100,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
       panel.dispose();
       return;
     }
-    this.#root = { uri: folder.uri.toString(), name: folder.name };
+    this.#root ??= { uri: folder.uri.toString(), name: folder.name }; // or the one that was asked for
     this.#attachPanel(panel);
     await Promise.resolve();
   }
@@ -352,6 +353,21 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     if (!(error instanceof NotRunning)) this.context.output.error(errorText(error));
     this.#post({ type: "failed", operation, message: errorText(error) });
   }
+}
+
+/** Brings the tab of a restored panel to the front, which makes VS Code load it; whether there is one. */
+async function openRestoredTab(): Promise<boolean> {
+  const group = vscode.window.tabGroups.all.find(({ tabs }) => tabs.some(isReviewTab));
+  const ordinal = ["First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth"][(group?.viewColumn ?? 0) - 1];
+  if (group === undefined || ordinal === undefined) return false;
+  await vscode.commands.executeCommand(`workbench.action.focus${ordinal}EditorGroup`);
+  await vscode.commands.executeCommand("workbench.action.openEditorAtIndex", group.tabs.findIndex(isReviewTab));
+  return true;
+}
+
+/** VS Code puts its own prefix before the type of a panel. */
+function isReviewTab({ input }: vscode.Tab): boolean {
+  return input instanceof vscode.TabInputWebview && input.viewType.endsWith(viewType);
 }
 
 /** The diff of what changed since the person looked, if the error has one; "" otherwise. */
