@@ -25,7 +25,7 @@ RULES: Mapping[str, CheckRule] = {
     "memory-unreadable": CheckRule("error", "The header of a memory cannot be read."),
     "memory-conflict": CheckRule("error", "Git left both sides of a merge in a memory."),
     "memory-value": CheckRule("warning", "A value of the header is missing or invalid, or not what was meant."),
-    "unknown-kind": CheckRule("error", "The kind of a learning is none of the known ones."),
+    "unknown-kind": CheckRule("error", "The kind of a learning is not one of the known ones."),
     "unknown-key": CheckRule("hint", "The header has a key that Lerim does not know. It is kept."),
     "repeated-key": CheckRule("warning", "A key occurs twice in the header, and only its last value counts."),
     "memory-twice": CheckRule("error", "Two files have the same id."),

@@ -64,13 +64,15 @@ def _check_keys(document: MemoryDocument, path: Path, known: Collection[str]) ->
 def _make_value_finding(document: MemoryDocument, path: Path, key: str, message: str) -> Finding:
     field = document.field(key)
     span = value_span(field)
-    if field is None or key not in ("kind", "references", "id"):
-        return Finding("memory-value", message, str(path), span)
-    if key == "references":
-        span = next((value.span for value in field.values if repr(value.text[:80]) in message), span)
-    if key == "id":
+    if field is not None and key == "references":
+        is_about_list = "must be a list" in message
+        for value in field.values:
+            if value.key != key if is_about_list else repr(value.text[:80]) in message:
+                span = value.span
+                break
+    if field is not None and key == "id":
         return Finding("memory-value", message, str(path), span, (path.stem,))
-    if field.text in KINDS or "has no kind" in message:
+    if field is None or key != "kind" or field.text in KINDS or "has no kind" in message:
         return Finding("memory-value", message, str(path), span)
     near = get_close_matches(field.text, KINDS, 1, 0.5)
     message += " To make it a decision or a question, run Lerim: Change Memory Kind or `lerim memory kind`."

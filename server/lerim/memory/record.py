@@ -285,7 +285,8 @@ class _HeaderReader:
         items = list(enumerate(value)) if isinstance(value, list) else [(-1, value)]
         good = [(at, item) for at, item in items if item is not None and not isinstance(item, list | dict)]
         if len(good) < len(items):
-            self._add_fault(key, f"{key} is not a list of texts")
+            what = "paths, such as `- src/prices.py#total`" if key == "references" else "texts"
+            self._add_fault(key, f"`{key}` must be a list of {what}")
         return tuple(self._as_written(item, key, *(() if at < 0 else (at,))) for at, item in good)
 
     def _references(self) -> tuple[str, ...]:
@@ -305,7 +306,7 @@ class _HeaderReader:
             if kind == written:
                 return kind
         if written:
-            self._add_fault("kind", f"the kind {written[:40]!r} is none of {', '.join(KINDS)}")
+            self._add_fault("kind", f"the kind {written[:40]!r} is not one of {', '.join(KINDS)}")
         return None
 
     def _evidence(self) -> tuple[Evidence, ...]:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lerim.check.findings import RULES
+from lerim.check.findings import RULES, Finding
 from lerim.check.header_rules import check_header
-from lerim.memory import parse_memory_document
+from lerim.memory import Span, parse_memory_document
 from lerim.memory.freshness.verifying import verify_record
 from lerim.memory.record import render_record
 from lerim.paths import Home
@@ -93,6 +93,21 @@ def test_a_candidate_of_an_unknown_kind_is_not_told_to_move_its_file(header: str
     [finding] = check_header(document, tmp_path / ".lerim" / "review" / "a.md", "candidate")
     message = "The candidate's primitive is not one of decision, learning, question, theme, summary."
     assert (finding.message, finding.span.start_line) == (message, line)
+
+
+def test_each_wrong_value_has_its_own_message_place_and_fixes(tmp_path: Path) -> None:
+    header = "kind: insigth\nreferences:\n  - src/app.py\n  - file: cmd/x.go\n"
+    document = parse_memory_document(f"---\nid: a\n{HEAD}{header}---\n\nText.\n")
+    found = check_header(document, tmp_path / ".lerim" / "memory" / "learnings" / "a.md", "memory")
+    kind, references = sorted(found, key=lambda one: one.span.start_line)
+    assert (kind.code, kind.span.start_line, kind.replacements[0]) == ("unknown-kind", 8, "insight")
+    assert kind.message.startswith("The kind 'insigth' is not one of insight, ")
+    assert references == Finding(
+        "memory-value",
+        "`references` must be a list of paths, such as `- src/prices.py#total`.",
+        references.path,
+        Span(11, 10, 11, 18),
+    )
 
 
 def write_verified_memory(repo: Path, user_home: Path) -> Path:
