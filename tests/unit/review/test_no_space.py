@@ -111,7 +111,7 @@ def test_the_other_steps_without_space_are_refused_or_done(place: ReviewPaths, m
         if done:
             assert code == DONE or memory is None or memory.read_bytes() == kept
             queue.undo_last(place, done.action)
-            assert waiting(place) == [one.record.title] and place.store().path_of(one.id) is None
+            assert waiting(place) == ["My title"] and place.store().path_of(one.id) is None
         queue.reject_candidate(place, one.id)
         assert waiting(place) == [] and leftovers(place) == []
 

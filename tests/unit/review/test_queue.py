@@ -102,6 +102,27 @@ def test_an_edit_is_kept_by_accept_with_a_persons_confidence(place: ReviewPaths,
     assert memory.confidence == 0.95
 
 
+@pytest.mark.parametrize("at_once", [True, False], ids=["save and accept", "save, then accept"])
+def test_undoing_an_accept_keeps_the_edit_before_it_which_the_next_undo_takes_back(
+    place: ReviewPaths, make: Make, at_once: bool
+) -> None:
+    proposal = proposed(place, make())
+    edit = queue.CandidateEdit("Use uv: always", "Because `uv` locks.", ("uv",), kind="learning")
+    if not at_once:
+        queue.edit_candidate(place, proposal.id, edit)
+    accepted = queue.accept_candidate(place, proposal.id, edit if at_once else None, quotes="shared")
+    assert accepted.message == "Accepted: Use uv: always"
+    undone = queue.undo_last(place)
+    assert (undone.action, undone.message) == (
+        accepted.action,
+        "Undone. It waits for review again: Use uv: always",
+    )
+    waiting = queue.load_pending(place, proposal.id).record
+    assert (waiting.title, waiting.body, waiting.primitive) == ("Use uv: always", "Because `uv` locks.", "learning")
+    assert queue.undo_last(place).ok
+    assert proposal.path.read_text(encoding="utf-8") == proposal.text
+
+
 def test_what_a_person_accepts_is_no_longer_only_as_likely_as_the_ranker_said(place: ReviewPaths, make: Make) -> None:
     proposal = proposed(place, make(confidence=0.47))
     before = proposal.path.read_text()

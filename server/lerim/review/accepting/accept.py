@@ -19,7 +19,7 @@ from lerim.memory import (
     verifying,
 )
 from lerim.review import actions
-from lerim.review.accepting.edit_or_reject import HeldBulk, check_seen, load_claim, load_waiting
+from lerim.review.accepting.edit_or_reject import HeldBulk, check_seen, load_claim, load_waiting, save_edit
 from lerim.review.accepting.effects import Effects, compute_effects
 from lerim.review.accepting.outdated import check_changed_targets, check_lost_targets, check_rating_stands
 from lerim.review.candidates import (
@@ -49,7 +49,8 @@ def accept_candidate(
     seen: str = "",
     bulk: HeldBulk | None = None,
 ) -> ReviewResult:
-    """Accept a candidate: perform its action and delete its file. Accepting it again changes nothing.
+    """Accept a candidate: perform its action and delete its file. Accepting it again changes nothing. An `edit` is
+    saved first, as an action of its own.
 
     `choice` says how the candidate relates to a memory near it. Without it, the suggested answer applies, if there is
     one; otherwise the new memory is kept beside its neighbours. The first accept in a project only returns `ask_quotes`
@@ -103,7 +104,8 @@ def accept_candidate(
 
         effect = compute_effects(store, final, verify)
         _record_unedited_texts(ledger, final, effect)
-        removed = FileChange("review", str(paths.state_anchor), str(proposal.path), proposal.text, None)
+        save_edit(paths, ledger, proposal, final.text, moment)  # undoing the accept keeps it
+        removed = FileChange("review", str(paths.state_anchor), str(proposal.path), final.text, None)
         label = _describe_accepted(final)
         kind: ActionKind = "settle" if automatic else "accept"
         states: tuple[ClaimState, ClaimState] = ("pending", "known" if final.action == "same" else "accepted")

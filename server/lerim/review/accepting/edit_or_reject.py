@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass
+from datetime import datetime
 
 from lerim.errors import NotFoundError, StaleError
 from lerim.memory import Store
 from lerim.review import actions
 from lerim.review.candidates import CandidateEdit, Proposal, apply_edit, load_candidate, parse_candidate
-from lerim.review.ledger import FileChange, Ledger, LedgerClaim
+from lerim.review.ledger import Action, FileChange, Ledger, LedgerClaim
 from lerim.review.proposing import SUGGESTION_PREFIX
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
@@ -23,15 +24,25 @@ def edit_candidate(paths: ReviewPaths, candidate_id: str, edit: CandidateEdit, *
         proposal = load_waiting(paths, load_claim(paths, ledger, candidate_id), store)
         check_seen(proposal, seen)
         text = apply_edit(proposal, edit)
-        if text == proposal.text:
-            return ReviewResult(True, "unchanged", "Nothing was changed.", path=str(proposal.path))
         edited = parse_candidate(text, proposal.path, store)
-        change = FileChange("review", str(paths.state_anchor), str(proposal.path), proposal.text, text)
-        label = f"Edited: {proposal.record.title}"
-        done = actions.perform_action(
-            paths, ledger, "edit", label, proposal.id, ("pending", "pending"), [change], judged="edited"
-        )
+        done = save_edit(paths, ledger, proposal, text)
+        if done is None:
+            return ReviewResult(True, "unchanged", "Nothing was changed.", path=str(proposal.path))
         return ReviewResult(True, "edited", f"Edited: {edited.record.title}", done.id, str(proposal.path))
+
+
+def save_edit(
+    paths: ReviewPaths, ledger: Ledger, proposal: Proposal, text: str, now: datetime | None = None
+) -> Action | None:
+    """Write the edited text of a candidate as an action of its own; None if the text is the same. Raises StaleError,
+    MemoryError_."""
+    if text == proposal.text:
+        return None
+    change = FileChange("review", str(paths.state_anchor), str(proposal.path), proposal.text, text)
+    label = f"Edited: {proposal.record.title}"
+    return actions.perform_action(
+        *(paths, ledger, "edit", label, proposal.id, ("pending", "pending"), [change]), judged="edited", now=now
+    )
 
 
 @dataclass(frozen=True, slots=True)
