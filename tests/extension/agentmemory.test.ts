@@ -1,5 +1,8 @@
 import { beforeEach, expect, test } from "vitest";
 import { connectAgentsToMemory, disconnectAgentsFromMemory } from "../../extension/src/commands/agentmemory";
+import { showActionResult, undoLastAction } from "../../extension/src/commands/acts";
+import { giveMemoryToAgents } from "../../extension/src/commands/agentfiles";
+import { forgetFileChanges } from "../../extension/src/commands/filechanges";
 import * as protocol from "../../extension/src/protocol";
 import { channelDescription, connectionDescription } from "../../extension/src/text/agentwording";
 import { showDifferences } from "../../extension/src/views/shared/differences";
@@ -28,6 +31,7 @@ const countChange = (): void => {
 
 beforeEach(() => {
   context = new FakeContext();
+  forgetFileChanges();
   changes = 0;
   context.answer(protocol.agentConnections, () => ({ project: "shop", agents: [connection("gemini"), connection("cursor", { channels: [channel()] })] }));
   context.answer(protocol.agentPlan, ({ level }) => ({ edits: level === "user" ? edits : edits.slice(0, 1), manual: [], unchanged: 0 }));
@@ -52,6 +56,46 @@ test("the differences are shown, then asked about, then written, and can be undo
   expect(shown.commands.map(({ id }) => id).slice(0, 2)).toEqual(["workbench.action.keepEditor", "vscode.changes"]); // the person's own preview stays
   expect(context.params(protocol.agentUndo)).toEqual([{ undo: "u1" }]);
   expect(shown.messages.map(({ text }) => text)).toContain("Lerim: 2 files changed. Agents read this when they start.");
+});
+
+test("the last action is undone from the palette also if it changed agents' files, until a memory is acted on", async () => {
+  const undone: protocol.ReviewResult = { ok: true, code: "undone", message: "Undone.", action: "a1", path: null, askQuotes: false, note: "", waiting: [] };
+  context.answer(protocol.reviewUndo, () => undone);
+  const give = async (): Promise<void> => {
+    answers.many.push(["GEMINI"], ["MCP server"], ["Your own files"]);
+    answers.picks.push("Change 2 files");
+    await connectAgentsToMemory(context, undefined, countChange);
+  };
+  await give();
+  await undoLastAction(context);
+  expect(shown.messages.at(-1)?.text).toBe("Lerim: 2 files were restored.");
+  expect([context.params(protocol.agentUndo), context.params(protocol.reviewUndo), changes]).toEqual([[{ undo: "u1" }], [], 2]);
+  await undoLastAction(context);
+  expect(context.params(protocol.reviewUndo).length).toBe(1);
+  await give();
+  showActionResult(context, { ok: true, code: "archive", message: "Archived", action: "a2", path: null, root: "file:///repo" });
+  await undoLastAction(context);
+  expect([context.params(protocol.agentUndo).length, context.params(protocol.reviewUndo).length]).toEqual([1, 2]);
+});
+
+test("written rules files are restored by the undo of the palette, or by their message, once", async () => {
+  const plan = { files: [{ path: "AGENTS.md", before: "", after: "x", added: 1, removed: 0, editedByHand: false }], notes: [], problems: [], memories: 1, keeps: false, stamp: "s1" };
+  context.answer(protocol.exportPlan, () => plan as never);
+  context.answer(protocol.exportApply, () => ({ files: 1, candidates: 0, undo: "e1" }));
+  context.answer(protocol.exportUndo, () => ({ files: 1, candidates: 0, undo: "" }));
+  context.answer(protocol.reviewUndo, () => ({ ok: false, code: "nothing", message: "There is nothing to undo.", action: null, path: null, askQuotes: false, note: "", waiting: [] }));
+  const write = async (): Promise<void> => {
+    answers.picks.push("Write Files");
+    await giveMemoryToAgents(context.as(), false);
+  };
+  await write();
+  await undoLastAction(context);
+  expect(shown.messages.at(-1)?.text).toBe("Lerim: 1 file restored.");
+  answers.choices.push("Undo");
+  await write();
+  await expect.poll(() => context.params(protocol.exportUndo)).toEqual([{ root: "file:///repo", undo: "e1" }, { root: "file:///repo", undo: "e1" }]);
+  await undoLastAction(context);
+  expect(context.params(protocol.reviewUndo).length).toBe(1);
 });
 
 test("two questions at once leave each other's differences alone", async () => {

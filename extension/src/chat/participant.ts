@@ -1,6 +1,7 @@
 // `@lerim` in the editor's chat: answers from the project's memory, remembers what you say, and says why a file is as it is.
 import { randomUUID } from "node:crypto";
 import * as vscode from "vscode";
+import { forgetFileChanges } from "../commands/filechanges";
 import { errorText, NotRunning } from "../editor/errors";
 import { currentRoot } from "../editor/roots";
 import * as protocol from "../protocol";
@@ -85,6 +86,7 @@ async function remember(context: Sidecar, root: string, prompt: string, stream: 
     return;
   }
   const done = await context.request(protocol.memoryAdd, { root, kind, title, body, files: [] });
+  if (done.ok) forgetFileChanges();
   stream.markdown(plain(done.message));
   if (done.ok && done.path !== null) stream.reference(vscode.Uri.file(done.path));
 }

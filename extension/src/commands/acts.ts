@@ -3,6 +3,7 @@ import { chooseRoot } from "../editor/roots";
 import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
+import { findFileChange, forgetFileChanges } from "./filechanges";
 import { activeMemories, type EligibleMemories, openFile, pickMemory } from "./memories";
 import { iconOf, kindHelp, kindOf, plainText, rowText } from "../text/wording";
 import { reportError, showInfo, withoutLinks } from "../editor/notifications";
@@ -101,6 +102,7 @@ async function sendAction(context: Requester, handle: string, action: MemoryActi
 /** Shows the result of an action, with Undo. Throws if the sidecar refused it. */
 export function showActionResult(context: Requester, result: protocol.MemoryActView): void {
   if (!result.ok) throw new Error(result.message);
+  forgetFileChanges();
   void offerUndo(context, result).catch(reportError);
 }
 
@@ -115,8 +117,10 @@ async function offerUndo(context: Requester, { message, action, path, root }: pr
   }
 }
 
-/** Lerim: Undo Last Action. Says what is undone; an action on personal memories is undone from its message. */
+/** Lerim: Undo Last Action. Says what is undone; an action on personal memories is undone from its message. A change of agents' files is undone if it came last. */
 export async function undoLastAction(context: Requester): Promise<void> {
+  const undoFileChange = findFileChange();
+  if (undoFileChange !== undefined) return undoFileChange();
   const root = (await chooseRoot())?.uri.toString();
   if (root === undefined) return;
   const undone = await context.request(protocol.reviewUndo, { root });

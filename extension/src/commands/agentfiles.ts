@@ -4,6 +4,7 @@ import { tickStep } from "../editor/walkthroughsteps";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
 import { counted, rowText } from "../text/wording";
+import { keepFileChange } from "./filechanges";
 import { showDifferences } from "../views/shared/differences";
 import { reportError, showInfo } from "../editor/notifications";
 
@@ -33,18 +34,18 @@ function showDone(context: Requester, root: string, plan: protocol.ExportPlanVie
   const made = done.candidates > 0 ? ` ${counted(done.candidates, "edited line")} ${done.candidates === 1 ? "waits" : "wait"} for your review.` : "";
   const keeping = remove ? [] : [plan.keeps ? stopUpdating : keepUpdating];
   const texts = [`${counted(done.files, "file")} ${remove ? "restored" : "written"}.${made}`, ...problemTexts(plan)];
-  showWithChoices(context, root, texts, [...(done.undo === "" ? [] : [undo]), ...keeping], done.undo).catch(reportError);
+  const undoWriting = done.undo === "" ? undefined : keepFileChange(async () => {
+    const undone = await context.request(protocol.exportUndo, { root, undo: done.undo });
+    void showInfo(`${counted(undone.files, "file")} restored.`);
+  });
+  showWithChoices(context, root, texts, keeping, undoWriting).catch(reportError);
 }
 
-/** Shows a message with these choices: to take back what was written, and whether the files follow each accept from now on. */
-async function showWithChoices(context: Requester, root: string, texts: readonly string[], choices: readonly string[], undoId = ""): Promise<void> {
-  const choice = await showInfo(texts.join(" "), ...choices);
+/** Shows a message with these choices: to take back what was written, if `undoWriting` does, and whether the files follow each accept from now on. */
+async function showWithChoices(context: Requester, root: string, texts: readonly string[], choices: readonly string[], undoWriting?: () => Promise<void>): Promise<void> {
+  const choice = await showInfo(texts.join(" "), ...(undoWriting === undefined ? [] : [undo]), ...choices);
   if (choice === undefined) return;
-  if (choice === undo) {
-    const undone = await context.request(protocol.exportUndo, { root, undo: undoId });
-    void showInfo(`${counted(undone.files, "file")} restored.`);
-    return;
-  }
+  if (choice === undo) return undoWriting?.();
   await context.request(protocol.exportKeep, { root, keep: choice === keepUpdating });
   const text = choice === keepUpdating ? "These files are now updated after each accept. To stop this, run Lerim: Write Memories into Rules Files… again." : "These files are no longer updated after each accept.";
   void showInfo(text);

@@ -6,6 +6,7 @@ import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
 import { channelNames, channelPurposes, connectionDescription } from "../text/agentwording";
 import { counted } from "../text/wording";
+import { keepFileChange } from "./filechanges";
 import { confirmEdits } from "../views/shared/differences";
 import { reportError, showError, showInfo } from "../editor/notifications";
 
@@ -98,15 +99,18 @@ async function changeFiles(context: Requester, root: string | null, change: Chan
 
 function showApplied(context: Requester, { ok, message, undo }: protocol.AgentApplyView, onChanged: () => void): void {
   const show = ok ? showInfo : showError;
-  const hint = ok && undo !== null ? " Agents read this when they start." : "";
-  show(`${message}${hint}`, ...(undo === null ? [] : ["Undo"]))
-    .then(async (choice) => {
-      if (choice !== "Undo" || undo === null) return;
-      const undone = await context.request(protocol.agentUndo, { undo });
-      onChanged();
-      if (!undone.ok) throw new Error(undone.message);
-      void showInfo(undone.message);
-    })
+  if (undo === null) {
+    void show(message);
+    return;
+  }
+  const undoChange = keepFileChange(async () => {
+    const undone = await context.request(protocol.agentUndo, { undo });
+    onChanged();
+    if (!undone.ok) throw new Error(undone.message);
+    void showInfo(undone.message);
+  });
+  show(`${message}${ok ? " Agents read this when they start." : ""}`, "Undo")
+    .then((choice) => (choice === "Undo" ? undoChange() : undefined))
     .then(undefined, reportError);
 }
 

@@ -8,6 +8,7 @@ import { openReference } from "../../editor/references";
 import { RestartQueue } from "../../sidecar/restart";
 import { rootFolders } from "../../editor/roots";
 import { previewOptions, tickStep } from "../../editor/walkthroughsteps";
+import { forgetFileChanges } from "../../commands/filechanges";
 import { syncRoot } from "../../commands/sync";
 import type { TurnOpener } from "../../commands/turns";
 import { hasEnded, progressText } from "../../text/wording";
@@ -313,6 +314,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     try {
       const { ok, message, action: performed, note, decided = [], waiting = [] } = await perform();
       if (ok) this.#lastAction = performed ?? undefined;
+      if (ok) forgetFileChanges();
       this.#sendResult(root, { id, action, ok, message, note, decided, waiting, undo: ok && performed !== null ? { action: performed, label: message } : null });
     } catch (error) {
       this.#reportRefusal(root, id, action, error);
