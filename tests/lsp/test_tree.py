@@ -112,6 +112,18 @@ async def test_an_act_by_hand_shows_in_the_hover_at_once_and_undo_takes_it_back(
     assert "Keep load small" in (await editor.hover(app, 0, 0) or "")
 
 
+async def test_an_undo_that_cannot_be_done_says_so_in_two_short_sentences(editor: Editor) -> None:
+    path = write_memory(editor.repo)
+    await editor.start()
+    shown = await editor.ask(core.MEMORY_SHOW, {"id": path.as_uri()})
+    edit = {"id": shown.handle, "action": "edit", "title": "Keep load very small"}
+    assert (await editor.ask(core.MEMORY_ACT, edit)).ok
+    path.write_text(path.read_text(encoding="utf-8") + "My own line.\n", encoding="utf-8")
+    refused = await editor.refused(core.REVIEW_UNDO, {"root": editor.root})
+    said = "It cannot be undone: the file was changed since. Undo again to take back the action before it."
+    assert (refused.message, refused.data["kind"]) == (said, "stale") and "+My own line." in refused.data["diff"]
+
+
 async def test_a_question_is_answered_by_hand_and_the_answer_among_ones_own(editor: Editor, isolated: Path) -> None:
     question = write_memory(editor.repo, id="20260801-which-cache", primitive="question", title="Which cache?")
     await editor.start()

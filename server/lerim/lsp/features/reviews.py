@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from lerim.errors import MemoryError_, NotFoundError, Problem
+from lerim.errors import MemoryError_, NotFoundError, Problem, StaleError
 from lerim.lsp.boundary import path_to_uri
 from lerim.lsp.features.changes import update_after_change
 from lerim.lsp.protocol import (
@@ -228,11 +228,15 @@ def _check_references(paths: ReviewPaths, candidate_id: str) -> ReferenceCheck:
 
 def _undo(paths: ReviewPaths, action: str | None) -> queue.ReviewResult:
     """Undoes an action of the project. A named action may also be one on personal memories, and actions of a bulk on
-    both."""
-    result = queue.undo_last(paths, action)
-    if not action or result.code not in ("nothing", "undone"):
-        return result
-    personal = queue.undo_last(paths.personal(), action)
+    both. Raises StaleError with a message that is short enough for a notification."""
+    try:
+        result = queue.undo_last(paths, action)
+        if not action or result.code not in ("nothing", "undone"):
+            return result
+        personal = queue.undo_last(paths.personal(), action)
+    except StaleError as error:
+        message = "It cannot be undone: the file was changed since."
+        raise StaleError(message, todo="Undo again to take back the action before it.", diff=error.diff) from error
     if personal.code == "nothing":
         return result
     return personal if result.code == "nothing" else replace(result, waiting=result.waiting + personal.waiting)
