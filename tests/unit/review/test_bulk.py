@@ -33,7 +33,7 @@ def test_many_are_rejected_and_one_undo_brings_all_back(place: ReviewPaths, make
     assert (undone.message, undone.action, undone.waiting) == ("Undone: Rejected 3 candidates", "b1", tuple(ids[:3]))
     assert len(waiting(place)) == 4
     again = queue.undo_last(place, "b1")
-    assert (again.ok, again.code, again.message) == (True, "already", "It was undone before.")
+    assert (again.ok, again.code, again.message) == (True, "already", "Already undone.")
     assert queue.undo_last(place, "b").code == "already", "the beginning of an id is enough"
     assert queue.undo_last(place, "c").code == queue.undo_last(place).code == "nothing"
 

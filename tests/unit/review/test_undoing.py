@@ -28,7 +28,8 @@ def test_the_next_undo_goes_on_to_the_step_before(place: ReviewPaths) -> None:
     assert "+My own line." in caught.value.diff
     assert "My own line" not in str(caught.value)  # what is logged of an error is its message
     assert (label := queue.find_undoable(place)) and label.id == first
-    assert queue.undo_last(place).action == first and not one.exists()
+    undone = queue.undo_last(place)
+    assert (undone.action, undone.message) == (first, "Undone. It is removed again: Use uv") and not one.exists()
     assert queue.undo_last(place).code == "nothing" and queue.find_undoable(place) is None
     assert two.read_text() == mine
     two.write_text(before)

@@ -31,6 +31,9 @@ _AFTER_UNDO: dict[ActionKind, str] = {
     "change": _FORMER_TEXT,
     "kind": "It has its former kind again",
     "verify": "It is no longer marked as still true",
+    "add": "It is removed again",
+    "promote": "It is removed, and the question is open again",
+    "globalize": "It is no longer among your personal memories",
     "archive": "It is active again",
     "restore": "It is inactive again",
     "delete": "It exists again",
@@ -66,7 +69,7 @@ def undo_last(paths: ReviewPaths, action: str | None = None) -> ReviewResult:
             known = "There is no such action; `lerim review undo --list` shows the last ones."
             return ReviewResult(False, "nothing", known if action else "There is nothing to undo.")
         if target.stage == "undone":
-            return ReviewResult(True, "already", "It was undone before.", target.id)
+            return ReviewResult(True, "already", "Already undone.", target.id)
         _undo_one(paths, ledger, target)
         path = next((change.path for change in target.changes if change.before is not None), None)
         return ReviewResult(
@@ -111,7 +114,7 @@ def _undo_bulk(paths: ReviewPaths, ledger: Ledger, bulk: str, members: Sequence[
     failed: list[StaleError] = []
     done = [one for one in members if one.stage == "done"]
     if not done:
-        return ReviewResult(True, "already", "It was undone before.", bulk)
+        return ReviewResult(True, "already", "Already undone.", bulk)
     for member in done:
         try:
             _undo_one(paths, ledger, member)
