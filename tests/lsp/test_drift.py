@@ -126,6 +126,23 @@ async def test_a_renamed_function_keeps_its_memory_and_a_removed_one_is_gone(edi
     assert ": `load` in `src/app.py`" in (await editor.hover(app, 0, 0) or "")
 
 
+async def test_a_reference_that_is_not_found_counts_only_where_it_leads(editor: Editor, isolated: Path) -> None:
+    write_memory(editor.repo, references=(f"{APP}#load", "src/paths.py#find"), verified="")
+    await editor.start()
+    app = editor.open(APP)
+    missing = editor.open("src/paths.py", "def find():\n    pass\n")
+    await until_lens(editor, missing, "Lerim: 1 memory whose code was not found")
+    found = await editor.hover(missing, 0, 5) or ""
+    assert "**Not found: `find` in `src/paths.py` was not there when this memory was first checked**" in found
+    assert await editor.lenses(app) == [(0, "Lerim: 1 decision")]
+    found = (await editor.hover(app, 0, 5) or "").replace("\\", "")
+    assert "*1 of 2 references is not found: src/paths.py#find*" in found and "Not found" not in found
+    edit(editor, app, 2, ("open(path).read()", "open(path).read().strip()"))
+    await until_lens(editor, app, "Lerim: 1 drifted memory")
+    found = await editor.hover(app, 0, 5) or ""
+    assert "`load` changed" in found and "1 of 2 references" in found
+
+
 async def test_a_file_moved_in_git_keeps_its_memories(editor: Editor, isolated: Path, git: Git) -> None:
     verified(editor)
     await editor.start()

@@ -290,8 +290,9 @@ class _Planner:
         drift, now = self.inputs.drift.drift_by_memory.get(record.id), self.inputs.now
         if record.primitive != "learning" or drift is None or drift.state != "gone" or drift.moved_to:
             return None
-        since = datetime.combine(date.fromisoformat(drift.since), time(), UTC) if drift.since else now
-        days = (now - max(since, self.last_use(record))).days
+        last_use = self.last_use(record)
+        since = datetime.combine(date.fromisoformat(drift.since), time(), UTC) if drift.since else last_use
+        days = (now - max(since, last_use)).days
         if len(record.references) != 1 or days <= self.inputs.rules.grace_days:
             return None
         return f"{drift.reference} was not found, and this has not been used for {days} days."

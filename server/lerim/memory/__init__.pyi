@@ -113,6 +113,7 @@ from .references import ReferenceMap as ReferenceMap
 from .references import conflicting_answers as conflicting_answers
 from .references import conflicting_answers_among as conflicting_answers_among
 from .references import join_titles as join_titles
+from .references import symbol_names as symbol_names
 from .search import EVERY_STATUS as EVERY_STATUS
 from .search import GLOBAL_KEY as GLOBAL_KEY
 from .search import SEARCHED_PRIMITIVES as SEARCHED_PRIMITIVES

@@ -149,7 +149,7 @@ def _choose_start(index: lookup.Index, own: session.Session, last_day: str) -> l
     given: list[lookup.Item] = []
     sections: set[str] = set()
     for item in index.load_start():
-        if item.since and not (last_day and item.since >= last_day):
+        if item.section == "drifted" and not (last_day and item.since >= last_day):
             continue
         head = 0 if item.section in sections else len(answers.HEADS[item.section]) + 1
         size = head + len(item.text) + 1

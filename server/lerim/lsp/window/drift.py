@@ -125,11 +125,15 @@ def _check_next(sidecar: Sidecar, repo: Repo) -> bool:
     if state.connection is None and baselines.has_baselines(private):
         state.connection = baselines.hold_baselines_open(private)
     checker = DriftChecker(repo.project, sidecar.home)
-    before = state.by_id
+    before = state.all_by_id
 
     def apply_summary(found: DriftSummary) -> None:
-        drifts = found.drift_by_memory.items()
-        state.by_id = {memory: one for memory, one in drifts if one.state != "unknown" or one.moved_to}
+        state.all_by_id = {
+            memory: known
+            for memory, some in found.all_by_memory.items()
+            if (known := tuple(one for one in some if one.state != "unknown" or one.moved_to))
+        }
+        state.by_id = {memory: known[0] for memory, known in state.all_by_id.items()}
         repo.references.set_moves(found.moved_references)
 
     if subjects or changed or whole:
@@ -137,7 +141,7 @@ def _check_next(sidecar: Sidecar, repo: Repo) -> bool:
     elif baselines.baselines_stamp(private) != state.database_stamp:
         apply_summary(checker.summary())
     state.database_stamp = baselines.baselines_stamp(private)
-    return before != state.by_id
+    return before != state.all_by_id
 
 
 def take_next_check(state: RepoDrift) -> tuple[list[str], list[Path], bool]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from lerim.memory import Reference, parse_reference, reference_text, symbol_names
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -22,7 +24,8 @@ WRONG_STATES = ("drifted", "gone")
 
 @dataclass(slots=True)
 class RepoDrift:
-    """The drifted, gone and moved memories of a repository by id (`by_id`), and the queue of checks.
+    """The drifted, gone and moved memories of a repository by id (`by_id`; `all_by_id` has each such reference, the
+    worst first), and the queue of checks.
 
     `queued_files` are checked last in, first out; `queued_memories` are memory files. A full check covers everything
     known, a database check reads what another process found. `files_in_view` had their lenses requested and are checked
@@ -32,6 +35,7 @@ class RepoDrift:
     """
 
     by_id: Mapping[str, Drift] = field(default_factory=dict)
+    all_by_id: Mapping[str, Sequence[Drift]] = field(default_factory=dict)
     file_stamps: dict[str, StatStamp] = field(default_factory=dict)
     database_stamp: StatStamp = ()
     files_in_view: set[str] = field(default_factory=set)
@@ -44,9 +48,25 @@ class RepoDrift:
     is_checking: bool = False
     connection: Connection | None = None
 
-    def wrong_state(self, entry: MemoryEntry) -> str:
-        """`drifted` or `gone` for such a memory, "" for any other."""
-        found = self.by_id.get(entry.id) if self.by_id else None
+    def find_drift(self, memory: str, references: Iterable[Reference], place: Reference) -> Drift | None:
+        """The drift of a memory with these references as it is shown at a place in the code: the worst, but where the
+        reference to this place is found, none that is not found elsewhere counts."""
+        worst = self.by_id.get(memory)
+        if worst is None or worst.state != "gone":
+            return worst
+        drifts = self.all_by_id.get(memory, (worst,))
+        found = [one for one in drifts if one.state != "gone"]
+        gone = {one.reference for one in drifts if one.state == "gone"}
+        here = [parse_reference(one.moved_to) or Reference("") for one in found if one.moved_to]
+        here += [one for one in references if reference_text(one) not in gone]
+        is_found = any(
+            one.path == place.path and (not place.symbol or place.symbol in symbol_names(one)) for one in here
+        )
+        return worst if not is_found else found[0] if found else None
+
+    def wrong_state(self, entry: MemoryEntry, place: Reference) -> str:
+        """`drifted` or `gone` for such a memory at a place in the code, "" for any other."""
+        found = self.find_drift(entry.id, entry.references, place) if self.by_id else None
         return found.state if found is not None and found.state in WRONG_STATES else ""
 
     @property

@@ -251,7 +251,9 @@ class _Check:
                 drift_record = self._check_reference(memory, reference, verified, baseline, before)
                 now = (drift_record.state, drift_record.moved_to)
                 since = before.since if before is not None and (before.state, before.moved_to) == now else ""
-                found.append((replace(drift_record, since=since or self._day), before))
+                was_never_there = baseline is None and drift_record.state == "gone"
+                since = since or ("" if was_never_there else self._day)
+                found.append((replace(drift_record, since=since), before))
         with self._database.transaction():
             for one in new:
                 self._raise_if_cancelled()

@@ -19,7 +19,8 @@ MOVED_RANK = 2
 class Drift:
     """The drift of a memory's reference. `moved_to` is the reference that means the same now: it may be fresh there.
 
-    `detail` says what happened (“`load` changed”), `since` (YYYY-MM-DD) when that was first seen.
+    `detail` says what happened (“`load` changed”), `since` (YYYY-MM-DD) when that was first seen; "" for what has not
+    been there since the first check.
     """
 
     state: DriftState
@@ -32,10 +33,12 @@ class Drift:
 @dataclass(frozen=True, slots=True)
 class DriftSummary:
     """The drift of memories, by id. `drift_by_memory`: the worst drift of each memory that is not fresh or has moved.
-    `moved_references`: where each of its renamed or moved references is now, both as written."""
+    `moved_references`: where each of its renamed or moved references is now, both as written. `all_by_memory`: the
+    drift of every such reference, the worst first."""
 
     drift_by_memory: Mapping[str, Drift] = field(default_factory=dict)
     moved_references: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    all_by_memory: Mapping[str, tuple[Drift, ...]] = field(default_factory=dict)
 
 
 def summarise_drift(database: Baselines) -> DriftSummary:
@@ -43,14 +46,13 @@ def summarise_drift(database: Baselines) -> DriftSummary:
     by_memory: dict[str, list[DriftRecord]] = {}
     for drift_record in database.stale_records():
         by_memory.setdefault(drift_record.memory, []).append(drift_record)
-    drifts: dict[str, Drift] = {}
+    drifts: dict[str, tuple[Drift, ...]] = {}
     moved: dict[str, dict[str, str]] = {}
     for memory, drift_records in by_memory.items():
-        if (drift := worst_drift(drift_records)) is not None:
-            drifts[memory] = drift
+        drifts[memory] = tuple(map(_make_drift, sorted(drift_records, key=drift_rank, reverse=True)))
         if moves := {reference_text(one.reference): one.moved_to for one in drift_records if one.moved_to}:
             moved[memory] = moves
-    return DriftSummary(drifts, moved)
+    return DriftSummary({memory: some[0] for memory, some in drifts.items()}, moved, drifts)
 
 
 def read_worst_states(private: Path, root: Path) -> dict[str, DriftState]:
@@ -72,6 +74,10 @@ def worst_drift(drift_records: Sequence[DriftRecord]) -> Drift | None:
     one = max(drift_records, key=drift_rank, default=None)
     if one is None or drift_rank(one) == 0:
         return None
+    return _make_drift(one)
+
+
+def _make_drift(one: DriftRecord) -> Drift:
     return Drift(one.state, reference_text(one.reference), one.moved_to, one.detail, one.since)
 
 

@@ -34,7 +34,7 @@ async def hover_at_position(sidecar: Sidecar, params: types.HoverParams) -> type
     location = await sidecar.repos.locate_file(params.text_document.uri)
     if location is None:
         return None
-    entries = find_entries(document, params.position, location)
+    place, entries = find_entries(document, params.position, location)
     if not entries:
         return None
     if location.repo.is_fast_to_read or entries[0].path in location.repo.cache:
@@ -45,7 +45,7 @@ async def hover_at_position(sidecar: Sidecar, params: types.HoverParams) -> type
         return None
     uses.note_hovered(sidecar, location.repo, stored.record.id)
     position = params.position
-    shown = loading.make_hover_memory(sidecar, location.repo, stored.record)
+    shown = loading.make_hover_memory(sidecar, location.repo, stored.record, place)
     more = link_more(len(entries) - 1, params.text_document.uri, position.line, position.character)
     text = render_hover(shown, sidecar.clock(), trusted=sidecar.options.trusted, more=more)
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
@@ -60,7 +60,7 @@ async def list_file_memories(sidecar: Sidecar, params: FileMemoriesParams) -> lo
     if params.line is not None:
         document = _find_document(sidecar, params.uri)
         position = types.Position(params.line, params.character)
-        entries = find_entries(document, position, location) if document is not None else []
+        entries = find_entries(document, position, location)[1] if document is not None else []
     paths = [entry.path for entry in entries][: loading.MAX_RESULTS]
     return await sidecar.run_in_thread(_make_list, sidecar, location.repo, paths)
 
@@ -86,9 +86,13 @@ async def list_code_lenses(sidecar: Sidecar, params: types.CodeLensParams) -> li
     if entries:
         watching.schedule_file_check(sidecar, location)
     drift = location.repo.drift
-    whole = [drift.wrong_state(entry) or entry.label for entry in entries]
+    place = Reference(location.path)
+    whole = [drift.wrong_state(entry, place) or entry.label for entry in entries]
     symbols = {
-        name: [drift.wrong_state(entry) or entry.label for entry in references.for_symbol(location.path, name)]
+        name: [
+            drift.wrong_state(entry, Reference(location.path, name)) or entry.label
+            for entry in references.for_symbol(location.path, name)
+        ]
         for name in (references.symbols(location.path) if mode == "symbols" else ())
     }
     find = definitions.make_symbol_finder(location.path, document.source, document.lines) if symbols else lambda _: None
@@ -105,14 +109,17 @@ def _lens(uri: str, lens_row: Lens) -> types.CodeLens:
     )
 
 
-def find_entries(document: Document, position: types.Position, location: FileLocation) -> list[MemoryEntry]:
-    """The memories about the symbol at `position`, or else the path there, or else, on line 1, the file itself. The one
-    that a hover shows comes first: decisions before questions, and last what drifted or is not found."""
-    found = find_named_entries(document, position, location)[1]
+def find_entries(
+    document: Document, position: types.Position, location: FileLocation
+) -> tuple[Reference, list[MemoryEntry]]:
+    """The symbol at `position`, or else the path there, or else, on line 1, the file itself, and the memories about it.
+    The one that a hover shows comes first: decisions before questions, and last what drifted or is not found."""
+    place, found = find_named_entries(document, position, location)
     if not found and position.line == 0:
         found = list(location.repo.references.for_file(location.path))
     drift = location.repo.drift
-    return sorted(found, key=lambda entry: (drift.wrong_state(entry) != "", entry.primitive == "question"))
+    found.sort(key=lambda entry: (drift.wrong_state(entry, place) != "", entry.primitive == "question"))
+    return place, found
 
 
 def find_named_entries(

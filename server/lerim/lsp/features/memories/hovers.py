@@ -59,7 +59,8 @@ AGE_UNITS = (("year", 365), ("month", 30), ("week", 7), ("day", 1))
 class HoverMemory:
     """A memory to show, with the handle for its links. `turn`: it names a turn of a transcript that can be opened.
     `drift`: its drift, None if it is fresh. `called`: "wrong" or "outdated" if the person has called it so. `is_own`:
-    it was accepted on this machine, so the person who reads it is the one who said its quotes."""
+    it was accepted on this machine, so the person who reads it is the one who said its quotes. `missing`: references to
+    other places that are not found, if the one that the hover is about is."""
 
     record: MemoryRecord
     handle: str
@@ -67,6 +68,7 @@ class HoverMemory:
     drift: Drift | None = None
     called: str = ""
     is_own: bool = False
+    missing: tuple[str, ...] = ()
 
 
 def render_hover(shown: HoverMemory, now: datetime, *, trusted: bool, more: str = "") -> str:
@@ -106,8 +108,12 @@ def _render_memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
         parts.insert(0, FROM_REPOSITORY)
     if shown.called:
         parts.append(f"**You marked this as {shown.called}**")
-    if shown.drift is not None and (drift_note := describe_drift(shown.drift)):
+    if shown.drift is not None and (drift_note := describe_drift(shown.drift, is_own=shown.is_own)):
         parts.append(f"**{drift_note}**" if shown.drift.state in DRIFT_LABELS else f"*{drift_note}*")
+    if shown.missing:
+        count, names = len(shown.missing), escape_line(shorten_text(", ".join(shown.missing), MAX_TITLE))
+        verb = "is" if count == 1 else "are"
+        parts.append(f"*{count} of {len(record.references)} references {verb} not found: {names}*")
     text = _find_more_than_title(record)
     evidence = _choose_quote(record)
     if evidence is not None:
@@ -151,11 +157,15 @@ def _leave_out_quoted(text: str, quote: str) -> str:
     return marker + rest if is_quoted(said, quote) else text
 
 
-def describe_drift(drift: Drift) -> str:
-    """`Drifted since 2026-11-21: load changed`, as markdown; "" for a memory that is fresh and did not move."""
+def describe_drift(drift: Drift, *, is_own: bool = False) -> str:
+    """`Drifted since 2026-11-21: load changed`, as markdown; "" for a memory that is fresh and did not move. `is_own`:
+    the person accepted it."""
     from lerim.redaction import redact_secrets  # imported late: compiling its patterns would slow down the start
 
     detail = escape_line(shorten_text(redact_secrets(drift.detail).text, MAX_TITLE))
+    if drift.state == "gone" and not drift.since:
+        then = "you accepted it" if is_own else "this memory was first checked"
+        return f"{DRIFT_LABELS['gone']}: {detail} was not there when {then}"
     if drift.state in DRIFT_LABELS:
         since = f" since {drift.since}" if drift.since else ""
         return f"{DRIFT_LABELS[drift.state]}{since}: {detail}"

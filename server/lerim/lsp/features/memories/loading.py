@@ -20,11 +20,13 @@ from lerim.memory import (
     MemoryRecord,
     MemoryView,
     Primitive,
+    Reference,
     Scope,
     Store,
     StoredMemory,
     format_time,
     memory_view,
+    parse_reference,
     source_parts,
 )
 from lerim.redaction import redact_secrets
@@ -159,13 +161,21 @@ def load_memories(repo: Repo, paths: Iterable[Path]) -> Iterator[StoredMemory]:
         yield cached
 
 
-def make_hover_memory(sidecar: Sidecar, repo: Repo, record: MemoryRecord) -> HoverMemory:
-    """Adds to a memory what a hover needs: its handle, whether it names a turn, its drift, and what the person called
-    it, and whether they accepted it."""
+def make_hover_memory(
+    sidecar: Sidecar, repo: Repo, record: MemoryRecord, place: Reference | None = None
+) -> HoverMemory:
+    """Adds to a memory what a hover needs: its handle, whether it names a turn, its drift at a place in the code, and
+    what the person called it, and whether they accepted it."""
     handle = sidecar.handles.make_handle(HandleTarget(repo.project.root, record.id))
     turn = find_quoted_turn(record)[1] != ""
     drift, called = repo.drift.by_id.get(record.id), repo.unwanted.get(record.id, "")
-    return HoverMemory(record, handle, turn, drift, called, is_own=record.id in repo.accepted)
+    missing: tuple[str, ...] = ()
+    if place is not None and drift is not None and drift.state == "gone":
+        references = filter(None, map(parse_reference, record.references))
+        drift = repo.drift.find_drift(record.id, references, place)
+        if drift is None or drift.state != "gone":
+            missing = tuple(one.reference for one in repo.drift.all_by_id.get(record.id, ()) if one.state == "gone")
+    return HoverMemory(record, handle, turn, drift, called, is_own=record.id in repo.accepted, missing=missing)
 
 
 def find_quoted_turn(record: MemoryRecord) -> tuple[str, str]:
