@@ -1,7 +1,8 @@
 """Builds the entry of a day from sessions, git and memories, without a model: the same input gives the same bytes.
 
 An entry never sees the future. It rests on turns and commits before the end of its day, and on the memories as they
-were when the day began and ended, whenever it is built.
+were when the day began and ended, whenever it is built. But what the person rejects in the review, even later, is left
+out of what was decided, learned and left open.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from lerim.journal.sources import (
 )
 from lerim.paths import Home, user_home
 from lerim.project import Commit, Git, History, Project, Tag, open_git
+from lerim.review import ReviewPaths
 from lerim.sessions import (
     Catalog,
     WorkedSession,
@@ -63,10 +65,11 @@ class JournalScope:
 
 @dataclass(frozen=True, slots=True)
 class DayMaterial:
-    """What an entry is made from. `memories` are those of the whole day; `errors` are
-    the last errors that commands and tools gave, by turn; `git` reads committed files. A release (`is_release`) has no
-    sessions: only what was committed and kept is part of it."""
+    """What an entry is made from. `review` has what the person rejected. `memories` are those of the whole day; `errors`
+    are the last errors that commands and tools gave, by turn; `git` reads committed files. A release (`is_release`) has
+    no sessions: only what was committed and kept is part of it."""
 
+    review: ReviewPaths
     span: DaySpan
     sessions: Sequence[WorkedSession]
     commits: Sequence[Commit]
@@ -90,7 +93,7 @@ def build_entry(scope: JournalScope, day: date, now: datetime) -> JournalEntry:
     ValueError for a day far outside the calendar."""
     span = day_span(day, scope.zone)
     until = max(span.since, min(span.until, now))
-    return make_entry_by_rules(scope.project, collect_material(scope, DaySpan(day, span.since, until)))
+    return make_entry_by_rules(collect_material(scope, DaySpan(day, span.since, until)))
 
 
 def list_days(scope: JournalScope) -> list[JournalDay]:
@@ -131,12 +134,13 @@ def collect_material(scope: JournalScope, span: DaySpan, only: Collection[str] |
     if scope.sources:
         notes, unread = read_notes(scope.sources, Path(user_home(scope.environ)), span, scope.zone)
     problems += [*more, *unread]
-    return DayMaterial(span, sessions, commits, tags, memories, errors, notes, git, problems, only is not None)
+    review = ReviewPaths(project, scope.home)
+    return DayMaterial(review, span, sessions, commits, tags, memories, errors, notes, git, problems, only is not None)
 
 
-def make_entry_by_rules(project: Project, material: DayMaterial) -> JournalEntry:
+def make_entry_by_rules(material: DayMaterial) -> JournalEntry:
     """Makes the entry of a day by rules, without a model."""
-    drafts, problems = draft_day(project, material)
+    drafts, problems = draft_day(material)
     kept = drafts if material.is_release else limit_own_output(drafts)
     sentences, sources = number_sources(kept)
     return JournalEntry(
@@ -151,13 +155,13 @@ def make_entry_by_rules(project: Project, material: DayMaterial) -> JournalEntry
     )
 
 
-def draft_day(project: Project, material: DayMaterial) -> tuple[list[DraftSentence], list[Problem]]:
+def draft_day(material: DayMaterial) -> tuple[list[DraftSentence], list[Problem]]:
     """Returns all sentences about a day, and a problem for each session that cannot be read."""
     problems: list[Problem] = []
     said: list[DraftSentence] = []
     for session in material.sessions:
         try:
-            said += describe_session(session, project, len(material.sessions), material.errors)
+            said += describe_session(session, material.review, len(material.sessions), material.errors)
         except LerimError as error:
             problems.append(error.problem(session.place))
     drafts = [*mark_repeated([*said, *describe_notes(material.notes)], material.memories.before)]

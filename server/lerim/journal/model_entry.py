@@ -56,7 +56,7 @@ def tell_day_with_model(
     clock: Callable[[], datetime],
 ) -> JournalEntry:
     """Makes the entry of a day with a model. A model that fails is a problem of the entry."""
-    by_rules = make_entry_by_rules(scope.project, material)
+    by_rules = make_entry_by_rules(material)
     passages = limit_own_passages(make_passages(material, by_rules.sources))
     if not passages:
         return by_rules
@@ -84,7 +84,7 @@ def tell_day_with_model(
     written = reader.drafts
     if not written or not is_complete:
         return replace(by_rules, **spent)
-    obsolete = [draft for draft in draft_day(scope.project, material)[0] if draft.section == "obsolete"]
+    obsolete = [draft for draft in draft_day(material)[0] if draft.section == "obsolete"]
     kept = limit_own_output([*written, *obsolete])
     sentences, sources = number_sources(kept)
     return replace(

@@ -16,7 +16,6 @@ from lerim.journal.build import DayMaterial, JournalScope, collect_material, dra
 from lerim.journal.days import DaySpan
 from lerim.journal.entry import DraftSentence, number_sources
 from lerim.journal.passages import JournalPassage, limit_own_passages, make_passages
-from lerim.project import Project
 
 
 class OriginCounts(msgspec.Struct, frozen=True):
@@ -74,7 +73,7 @@ class SelfReference(msgspec.Struct, frozen=True):
 
 def measure_self_reference(scope: JournalScope, spans: Iterable[DaySpan]) -> SelfReference:
     """Measures these days. Raises CatalogError, MemoryError_."""
-    days = [_measure_day(scope.project, collect_material(scope, span)) for span in spans]
+    days = [_measure_day(collect_material(scope, span)) for span in spans]
     total = DaySelfReference(
         "total",
         sum((day.sentences for day in days), OriginCounts()),
@@ -83,8 +82,8 @@ def measure_self_reference(scope: JournalScope, spans: Iterable[DaySpan]) -> Sel
     return SelfReference(days, total, max((day.sentences.share_included or 0.0 for day in days), default=0.0))
 
 
-def _measure_day(project: Project, material: DayMaterial) -> DaySelfReference:
-    drafts, _ = draft_day(project, material)
+def _measure_day(material: DayMaterial) -> DaySelfReference:
+    drafts, _ = draft_day(material)
     kept = limit_own_output(drafts)
     passages = make_passages(material, number_sources(drafts)[1])
     sent = limit_own_passages(make_passages(material, number_sources(kept)[1]))

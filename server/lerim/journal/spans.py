@@ -59,7 +59,7 @@ def build_entries(
     Raises CatalogError, MemoryError_.
     """
     for span in spans:
-        yield make_entry_by_rules(scope.project, collect_material(scope, span, only))
+        yield make_entry_by_rules(collect_material(scope, span, only))
 
 
 def find_release(scope: JournalScope, tags: str) -> Release:

@@ -34,6 +34,7 @@ from .proposing import FILE_PREFIX as FILE_PREFIX
 from .proposing import FileClaim as FileClaim
 from .proposing import FileClaimResult as FileClaimResult
 from .proposing import Suggestion as Suggestion
+from .proposing import drop_rejected as drop_rejected
 from .proposing import latest_turn_times as latest_turn_times
 from .proposing import make_earlier_result_lookup as make_earlier_result_lookup
 from .proposing import preview_file_claims as preview_file_claims

@@ -78,6 +78,18 @@ def test_a_question_called_undecided_is_left_open_and_a_heading_keeps_its_questi
     assert f"- You asked: “{open_question}”" in markdown and "The user" not in markdown
 
 
+def test_what_the_person_rejects_in_the_review_is_not_told_as_decided(desk: Desk) -> None:
+    work(desk)
+    read(desk)
+    [candidate, *_] = queue.list_pending(desk.place)[0]
+    assert any("Always use pathlib" in text for text in texts(entry(desk), "decided"))
+    assert queue.reject_candidate(desk.place, candidate.id).ok
+    assert texts(entry(desk), "decided") == []
+    assert any("Always use pathlib" in text for text in texts(entry(desk), "done"))
+    assert queue.undo_last(desk.place).ok
+    assert any("Always use pathlib" in text for text in texts(entry(desk), "decided"))
+
+
 def test_a_memory_of_an_earlier_day_is_named_on_the_day_it_is_accepted_as_what_it_was_then(desk: Desk) -> None:
     work(desk)
     read(desk)

@@ -16,6 +16,7 @@ from lerim.journal.entry import DraftSentence, JournalSource, Section
 from lerim.memory import format_time
 from lerim.project import Project
 from lerim.redaction import find_flags
+from lerim.review import ReviewPaths, drop_rejected
 from lerim.sessions import (
     PLATFORM_NAMES,
     StoredCall,
@@ -63,20 +64,20 @@ def turn_source(session: WorkedSession, turn: SummaryTurn, title: str) -> Journa
 
 
 def describe_session(
-    session: WorkedSession, project: Project, session_count: int, errors: Mapping[str, str]
+    session: WorkedSession, review: ReviewPaths, session_count: int, errors: Mapping[str, str]
 ) -> Iterator[DraftSentence]:
     """Yields the sentences about one of `session_count` sessions. `errors` are the errors that commands and tools gave,
     by turn. Only what was said in the span is included; what was said before is read to understand it. Raises
     TranscriptError."""
     with faults_as_errors(session.platform, session.place):
-        yield from _tell_session(session, project, session_count, errors)
+        yield from _tell_session(session, review, session_count, errors)
 
 
 def _tell_session(
-    session: WorkedSession, project: Project, session_count: int, errors: Mapping[str, str]
+    session: WorkedSession, review: ReviewPaths, session_count: int, errors: Mapping[str, str]
 ) -> Iterator[DraftSentence]:
     share = max(2, min(MAX_SENTENCES_PER_SESSION, MAX_SESSION_SENTENCES // max(1, session_count)))
-    locate = extraction.Locator(_project_folders(project))
+    locate = extraction.Locator(_project_folders(review.project))
     for turn in session.turns:
         locate.record_cwd(turn.cwd)
     facts = SummaryFacts(session.platform, PLATFORM_NAMES[session.platform], session.title)
@@ -85,7 +86,7 @@ def _tell_session(
     sources = {turn.id: turn_source(session, turn, title) for turn in session.turns}
     if summary is not None:
         yield from _tell_summary(summary, session, sources, share)
-    yield from _tell_claims(session, project, sources, title)
+    yield from _tell_claims(session, review, sources, title)
     yield from _tell_open_questions(session, sources, title)
     exchanges = extraction.split_exchanges(session.new_turns, locate)
     for run in extraction.find_last_runs([one for one in exchanges if one.runs][-2:]):
@@ -114,10 +115,10 @@ def _tell_summary(
 
 
 def _tell_claims(
-    session: WorkedSession, project: Project, sources: Mapping[str, JournalSource], title: str
+    session: WorkedSession, review: ReviewPaths, sources: Mapping[str, JournalSource], title: str
 ) -> Iterator[DraftSentence]:
     new = {turn.id for turn in session.new_turns}
-    for claim in _find_claims(session, project):
+    for claim in drop_rejected(review, _find_claims(session, review.project)):
         section = _SECTIONS.get(claim.primitive)
         turns = dict.fromkeys((claim.turn, *(item.turn for item in claim.evidence)))
         found = tuple(sources[turn] for turn in turns if turn in sources)

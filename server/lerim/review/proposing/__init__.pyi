@@ -1,5 +1,6 @@
 from .agent_claims import AGENT_PREFIX as AGENT_PREFIX
 from .agent_claims import propose_from_agent as propose_from_agent
+from .claims import drop_rejected as drop_rejected
 from .claims import latest_turn_times as latest_turn_times
 from .claims import open_memory_search as open_memory_search
 from .claims import propose_candidate as propose_candidate

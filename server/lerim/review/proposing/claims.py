@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime
 
@@ -119,9 +119,8 @@ def _find_earlier_outcome(
     """The result for a claim that was seen before; None for a new one. A claim accepted from the same turn is not
     proposed again even if its memory is missing: a person may have deleted the file."""
     for known in claims:
-        same_turn = known.source == candidate.source and is_reread(known.fingerprint, fingerprint)
-        equal = known.fingerprint.text == fingerprint.text
-        if not (same_turn or equal):
+        same_turn = _is_same_turn(known, candidate, fingerprint)
+        if not (same_turn or known.fingerprint.text == fingerprint.text):
             continue
         if known.state == "rejected":
             return ClaimBlocked(known.id, ledger.record_blocked(known.id))
@@ -134,6 +133,26 @@ def _find_earlier_outcome(
         if known.state in ("accepted", "known") and same_turn and not _is_of_another_branch(paths, ledger, known):
             return AlreadyKnown(known.memory, _ACCEPTED_REASON)
     return None
+
+
+def _is_same_turn(known: LedgerClaim, candidate: Candidate, fingerprint: Fingerprint) -> bool:
+    return known.source == candidate.source and is_reread(known.fingerprint, fingerprint)
+
+
+def drop_rejected(paths: ReviewPaths, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates without those that the person rejected, from the same turn or in the same words. Raises
+    MemoryError_ if the ledger cannot be used."""
+    with paths.open_ledger_if_any() if candidates else nullcontext() as ledger:
+        return [one for one in candidates if ledger is None or not _is_rejected(ledger, one)]
+
+
+def _is_rejected(ledger: Ledger, candidate: Candidate) -> bool:
+    fingerprint = ledger.fingerprint(candidate.title, candidate.body)
+    return any(
+        known.state == "rejected"
+        and (known.fingerprint.text == fingerprint.text or _is_same_turn(known, candidate, fingerprint))
+        for known in ledger.claims_like(candidate.source, fingerprint)
+    )
 
 
 def _was_said_before(ledger: Ledger, candidate: Candidate, fingerprint: Fingerprint, stored: StoredMemory) -> bool:
