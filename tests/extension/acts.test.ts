@@ -119,7 +119,7 @@ test("a question becomes a decision under the words the person gives, a memory a
   answers.picks.push("pitfall");
   await changeKind(context, "h1");
   expect(shown.lists[0]?.items.map(({ label }) => label)).not.toContain("$(law) decision");
-  expect(shown.lists[0]?.items.map(({ description }) => description)).toContain("A pitfall is a learning about what to avoid.");
+  expect(shown.lists[0]?.items.map(({ description }) => description)).toContain("What to avoid.");
   expect(acted()).toEqual([{ id: "h1", action: "promote", title: "We use uv" }, { id: "h1", action: "kind", primitive: "learning", kind: "pitfall" }]);
 });
 

@@ -40,6 +40,11 @@ test("each agent has a row that says how it stands, and below them the queue", a
   expect(shown.commands).toContainEqual({ id: "setContext", args: ["lerim.hasFailedJobs", true] }); // the palette offers to retry
 });
 
+test("below the agents it is said in words that no session waits", async () => {
+  context.answer(protocol.agents, () => ({ project: "shop", agents: [], queue: {}, jobs: [] }));
+  expect((await tree.getChildren()).map((row) => [itemOf(row).label, itemOf(row).description])).toEqual([["No sessions waiting to be read", ""]]);
+});
+
 test("an agent's facts name its store, what is not read with the reason, and the last error", async () => {
   const rows = await tree.getChildren();
   const facts = await tree.getChildren(rows[1]);

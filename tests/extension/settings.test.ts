@@ -11,7 +11,8 @@ interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>;
   readonly capabilities: { readonly untrustedWorkspaces: { readonly supported: string; readonly restrictedConfigurations: readonly string[] }; readonly virtualWorkspaces: { readonly supported: boolean } };
   readonly contributes: {
-    readonly commands: readonly { readonly command: string; readonly title: string; readonly category: string }[];
+    readonly commands: readonly { readonly command: string; readonly title: string; readonly category?: string }[];
+    readonly menus: Readonly<Record<"editor/context", readonly { readonly command: string }[]>>;
     readonly configuration: { readonly properties: Readonly<Record<string, { readonly default: unknown; readonly scope?: string; readonly enum?: readonly string[]; readonly type: string | readonly string[] }>> };
   };
 }
@@ -29,6 +30,11 @@ test("every declared command and every link command is registered", () => {
   const declared = manifest.contributes.commands.map(({ command }) => command);
   expect(declared.length).toBeGreaterThan(30);
   for (const id of [...declared, ...linkCommands]) expect(source).toContain(`"${id}"`);
+});
+
+test("a menu of the editor, which shows no category, names Lerim with the command", () => {
+  const titles = new Map(manifest.contributes.commands.map((one) => [one.command, one.title]));
+  expect(manifest.contributes.menus["editor/context"].map(({ command }) => titles.get(command))).toContain("Lerim: Add Memory…");
 });
 
 test("only stable API of the oldest supported editor is used, and no other extension", () => {

@@ -53,7 +53,7 @@ class Newcomer extends Person {
     assert.match(await walkthrough.innerText(), /Get Started with Lerim/);
     assert.equal(existsSync(this.environments), false);
     await button.click();
-    await screen.dialog(/Lerim is set up once you trust this workspace/);
+    await screen.dialog(/Trust this workspace to set up Lerim/);
     assert.equal(existsSync(this.environments), false);
     await screen.button("Manage Workspace Trust");
     await screen.page.getByRole("button", { name: "Trust", exact: true }).first().click();

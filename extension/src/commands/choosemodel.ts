@@ -27,7 +27,7 @@ const sections: readonly (readonly [kinds: readonly protocol.OptionView["kind"][
 
 /** What is listed, and does nothing, where a newcomer may look for something that was not found. */
 const missingTexts: Readonly<Record<string, Item>> = {
-  agent: { label: "$(info) No command of one was found", description: "such as claude, codex or gemini" },
+  agent: { label: "$(info) None installed", description: "Lerim looks for commands such as claude, codex and gemini" },
   editor: { label: "$(info) None offered", description: "they come from extensions, such as GitHub Copilot's once you sign in" },
 };
 

@@ -73,15 +73,15 @@ export function acceptedText({ action, confidence, references }: CandidateView):
 }
 
 const kindHelps: Readonly<Record<string, string>> = {
-  decision: "A decision: what was chosen. It holds until another decision replaces it.",
-  learning: "A learning: something to know next time.",
-  insight: "An insight is a learning about how something works.",
-  procedure: "A procedure is a learning about how something is done, step by step.",
-  friction: "A friction is a learning about what went wrong more than once.",
-  pitfall: "A pitfall is a learning about what to avoid.",
-  preference: "A preference is a learning about how you want things to be done.",
-  question: "A question: what is not decided yet.",
-  theme: "A theme: an area that several sessions worked on.",
+  decision: "What was chosen. It holds until another decision replaces it.",
+  learning: "Something to know next time.",
+  insight: "How something works.",
+  procedure: "How something is done, step by step.",
+  friction: "What went wrong more than once.",
+  pitfall: "What to avoid.",
+  preference: "How you want things to be done.",
+  question: "What is not decided yet.",
+  theme: "An area that several sessions worked on.",
 };
 
 /** The kinds that a person can choose from. */

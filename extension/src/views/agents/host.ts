@@ -71,10 +71,10 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
       case "fact":
         return treeItem(node.label, { description: node.description, tooltip: node.tooltip, iconPath: new vscode.ThemeIcon(node.icon), contextValue: "lerim.fact", ...(node.command === undefined ? {} : { command: node.command }) });
       case "queue":
-        return treeItem("Queue", {
+        return treeItem(node.text === "" ? "No sessions waiting to be read" : "Queue", {
           collapsibleState: node.jobs.length > 0 ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.None,
           id: "queue",
-          description: node.text || "empty",
+          description: node.text,
           tooltip: `Jobs that read this repository's sessions: ${node.text || "none"}.`,
           iconPath: new vscode.ThemeIcon(node.jobs.length > 0 ? "warning" : "tasklist"),
           contextValue: "lerim.queue",

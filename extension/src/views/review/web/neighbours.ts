@@ -42,7 +42,7 @@ export function similarMemories(candidate: CandidateView, chosen: string, enable
   const hasNear = near.length > 0 || candidate.suggested !== null;
   return {
     near: hasNear ? [...section("similar", "Similar memories", near), keepBoth] : [],
-    others: others.length === 0 ? [] : [...section("less-similar", "Less similar memories", others), ...(hasNear ? [] : [keepBoth])],
+    others: others.length === 0 ? [] : [...section("loosely-related", "Loosely related memories", others), ...(hasNear ? [] : [keepBoth])],
   };
 }
 
