@@ -65,9 +65,9 @@ class JournalScope:
 
 @dataclass(frozen=True, slots=True)
 class DayMaterial:
-    """What an entry is made from. `review` has what the person rejected. `memories` are those of the whole day; `errors`
-    are the last errors that commands and tools gave, by turn; `git` reads committed files. A release (`is_release`) has
-    no sessions: only what was committed and kept is part of it."""
+    """What an entry is made from. `review` has what the person rejected. `memories` are those of the whole day;
+    `errors` are the last errors that commands and tools gave, by turn; `git` reads committed files. A release
+    (`is_release`) has no sessions: only what was committed and kept is part of it."""
 
     review: ReviewPaths
     span: DaySpan

@@ -45,8 +45,7 @@ def test_a_session_is_told_by_what_was_asked_done_and_came_of_it() -> None:
     made = told(*SESSION)
     assert made.title == "Add a retry to src/fetch.py, three times at most"
     assert made.description == (
-        "A Claude Code session of 2 prompts on `main`: 1 file changed, 2 commands of the project run"
-        " (1 failed), 1 commit."
+        "A Claude Code session of 2 prompts on `main`: 1 file changed, 2 project commands run (1 failed), 1 commit."
     )
     assert [one.text for one in made.intent] == [
         "The user wrote: “Please add a retry to src/fetch.py, three times at most.”",

@@ -67,9 +67,7 @@ def describe_session(exchanges: Sequence[SummaryExchange], turns: Sequence[Summa
     commits = sum(action.kind == "committed" for one in exchanges for action in one.actions)
     parts = [
         f"{count_noun(changed, 'file')} changed" if changed else "no file changed",
-        f"{count_noun(len(ran), 'command')} of the project run" + (f" ({failed} failed)" if failed else "")
-        if ran
-        else "",
+        f"{count_noun(len(ran), 'project command')} run" + (f" ({failed} failed)" if failed else "") if ran else "",
         count_noun(commits, "commit") if commits else "",
     ]
     branches = list(dict.fromkeys(turn.branch for turn in turns if turn.branch and turn.branch != "HEAD"))
