@@ -98,7 +98,7 @@ def is_quote_supporting(quote: str, title: str, body: str, utterances: Sequence[
 
 def attribute_claim(candidate: Candidate, utterances: Sequence[Utterance]) -> Candidate:
     """Returns the candidate with the quotes of whoever made the claim, flagged if that differs from what its quotes
-    suggest."""
+    suggest. `utterances` are the utterances of the session that are still available, in order."""
     title, body = candidate.title, candidate.body
     wanted = (
         telling_stems(title) if len(telling_stems(title)) >= MIN_TELLING_WORDS else telling_stems(f"{title} {body}")
@@ -183,7 +183,7 @@ def _find_first_mention(wanted: frozenset[str], utterances: Sequence[Utterance])
 
 
 def _find_nearest_mention(wanted: frozenset[str], utterances: Sequence[Utterance]) -> Evidence | None:
-    """Returns the words closest to the claim, the first of equals."""
+    """Returns the words that come closest to the claim, the first of equals; None if nothing comes close."""
     best: tuple[float, Evidence | None] = (0.0, None)
     for one in utterances:
         if (found := _find_best_passage(wanted, one.text)) and found[0] > best[0]:

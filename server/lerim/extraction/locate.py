@@ -130,7 +130,7 @@ def learn_symbols(names: dict[str, str], call: ToolCall, locate: Callable[[str],
 
 
 def _find_shown_names(call: ToolCall) -> Iterator[tuple[str, str]]:
-    """Yields the names shown by a tool call, each with its path."""
+    """Yields the names shown by a tool call, each with its path as written."""
     if call.status != "ok":
         return
     if call.kind == "shell":

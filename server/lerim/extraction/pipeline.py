@@ -262,7 +262,7 @@ class Extraction:
             self._waiting = _select_best(self._waiting)
 
     def _propose_again(self, old: ProposedClaim, candidate: Candidate) -> None:
-        """Proposes a claim again with the new quotes, under its old title and body."""
+        """Handles a claim that was already proposed: the old title and body are proposed again with the new quotes."""
         if old.body and old.primitive == candidate.primitive:
             again = replace(candidate, title=old.title, body=old.body)
             self._reproposed[old.title] = (

@@ -193,7 +193,7 @@ def _make_theme(folder: str, theme_words: tuple[str, ...], folder_sessions: Sequ
 def _find_quotes(
     folder: str, theme_words: tuple[str, ...], folder_sessions: Sequence[ThemeSession]
 ) -> list[tuple[tuple[ThemeSession, ThemeRequest], Evidence]]:
-    """Returns up to three quotes, one per session that used one of the words there, the newest first."""
+    """Returns up to three quotes, one per session that used one of the words there, the newest session first."""
     out: list[tuple[tuple[ThemeSession, ThemeRequest], Evidence]] = []
     for worked in sorted(folder_sessions, key=lambda one: one.requests[-1].time, reverse=True):
         for request in reversed(worked.requests):

@@ -173,7 +173,7 @@ class _AgentExaminer:
         )
 
     def _unlisted_sessions(self, platform: Platform, stores: DiscoveredStores) -> dict[str, Stamp | None]:
-        """Return the sessions of databases that were not listed again, by place."""
+        """Return the sessions of databases that were not listed again because they did not change, by place."""
         opened = {database.path for database in stores.opened_databases}
         unopened = {one.path for one in stores.databases if one.path not in opened}
         return {

@@ -68,7 +68,8 @@ class ProposalSink:
         queue.keep_left_out(self.place, self.dropped[dropped_before:])
 
     def merge_candidates(self, merged: Candidate, withdrawn: Candidate) -> None:
-        """Add the quotes of `withdrawn` to `merged`, both of this sync, unless a person edited it."""
+        """Withdraw `withdrawn` and add its quotes to `merged`; both are of this sync. A candidate that a person edited
+        is not withdrawn."""
         reason = f"joined with: {merged.title}"
         for view in [one for one in self.candidates if (one.turn, one.title) == (withdrawn.turn, withdrawn.title)]:
             if queue.withdraw_candidate(self.place, view.id, reason):
@@ -76,8 +77,8 @@ class ProposalSink:
                 queue.propose_candidate(self.place, merged, self.memories)  # adds the quotes to the waiting one
 
     def leave_out_ranked(self, transcript: Transcript, turns: Collection[str]) -> None:
-        """List as left out the candidates that only the ranker found in these turns, because a model has read them.
-        Raises MemoryError_."""
+        """Withdraw the candidates that only the ranker found in these turns, because a model has read the turns; list
+        them as left out. Raises MemoryError_ if nothing can be written."""
         source = f"{transcript.platform}:{transcript.session_id}"
         for candidate_id, dropped in queue.leave_out_ranked(self.place, source, turns):
             self.dropped.append(dropped)

@@ -116,8 +116,8 @@ def run_model_steps(report: SyncReport, context: SyncContext) -> SyncReport:
 
 
 def _sync_personal_sessions(report: SyncReport, context: SyncContext) -> SyncReport:
-    """Nothing from sessions outside any repository is accepted without a review: the person did not ask to sync them.
-    They are skipped while another process syncs them."""
+    """Return the report with what was learned from sessions outside any repository; skip them if another process is
+    syncing them. Nothing from them is accepted without a review: the person did not ask to sync them."""
     personal = replace(
         context, project=make_personal_project(context.home), options=replace(context.options, accept_above=None)
     )

@@ -116,8 +116,8 @@ def list_store_folders(stores: DiscoveredStores, roots: Mapping[Platform, Sequen
 
 
 def find_next_settling(home: Home, projects: Sequence[str]) -> float | None:
-    """Returns when the first session of these projects whose last exchange was not over settles, in epoch seconds.
-    Raises CatalogError."""
+    """Returns when the first session of these projects (their keys) settles whose last exchange was not over at its
+    last sync, in epoch seconds; None if there is none. Raises CatalogError."""
     with Catalog.open(home) as catalog:
         times = (catalog.find_settling_jobs(project)[1] for project in projects)
         return min((at for at in times if at is not None), default=None)

@@ -303,7 +303,7 @@ def _send_failure(lines: LineWriter, error: LerimError) -> int:
 
 
 def _execute_order(order: Order, lines: LineWriter, cancelled: Callable[[], bool], bridge: EditorBridge) -> LastLine:
-    """What a job needs is imported only by that job."""
+    """Carry out the order and return its last line. What a job needs is imported only by that job."""
     environ, home = os.environ, _find_home(Path.cwd() if order.job in ("model", "call") else order.repo)
     if order.job == "model":
         from lerim.config import load
@@ -352,7 +352,7 @@ def _execute_order(order: Order, lines: LineWriter, cancelled: Callable[[], bool
 
 
 def _tell_day(project: Project, home: Home, day: str) -> JournalPage:
-    """Raises UsageError if it is not a day."""
+    """Return the page of a day. Raises UsageError if it is not a day."""
     from lerim.journal import build_page, open_journal, parse_day
 
     now = datetime.now(UTC)
@@ -363,7 +363,7 @@ def _tell_day(project: Project, home: Home, day: str) -> JournalPage:
 
 
 def _find_home(folder: Path) -> Home:
-    """Raises HomeError, also if the home is in the repository around `folder`."""
+    """Return the person's Lerim home. Raises HomeError, also if it is in the repository around `folder`."""
     from lerim.paths import Home
     from lerim.project import check_home_outside_repository
 
@@ -373,7 +373,7 @@ def _find_home(folder: Path) -> Home:
 
 
 def _find_project(repo: Path, home: Home) -> Project:
-    """For the home, the personal project. Raises ProjectError."""
+    """Return the project that contains a folder; for the home, the personal project. Raises ProjectError."""
     from lerim.project import project
 
     found = project.make_personal_project(home) if repo == home.root else project.locate_project(repo, home)

@@ -125,8 +125,8 @@ def _safe_loader() -> Any:
 
 
 def _refuse_yaml_bombs(events: Iterable[Any], where: str) -> None:
-    """Raises MemoryError_ before any value is built: for aliases (they multiply), deep nesting, thousands of values,
-    and very long numbers."""
+    """Raises MemoryError_ for YAML that would take long to load, before any value is built: aliases (they multiply),
+    deep nesting, thousands of values, and very long numbers."""
     import yaml
 
     depth = values = 0

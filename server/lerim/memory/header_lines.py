@@ -122,7 +122,7 @@ def change_header(head: str, changes: Mapping[str, HeaderValue], order: Sequence
 def _verify_change(
     before: Mapping[str, Yaml], wanted: Mapping[str, HeaderValue], after: Mapping[str, Yaml], where: str
 ) -> None:
-    """Raises MemoryError_ unless the changed header has exactly the expected values."""
+    """Raises MemoryError_, before anything is written, unless the changed header has exactly the expected values."""
     expected = {key: value for key, value in before.items() if key not in wanted}
     expected |= {key: read_back_value(value) for key, value in wanted.items() if value is not None}
     if expected.keys() != after.keys() or any(not _is_same(expected[key], after[key]) for key in expected):

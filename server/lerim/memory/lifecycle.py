@@ -125,8 +125,8 @@ _FEEDBACK_REASON_PREFIX = "It was called "
 
 
 def find_unwanted_reason(feedback: Feedback, given_at: datetime, kept_at: datetime | None) -> str | None:
-    """Returns why a memory should be archived after this last feedback; None if the person called it useful, or did
-    something later, at `kept_at`, to keep it."""
+    """Returns why a memory should be archived after this last feedback, as a sentence; None if the person called it
+    useful, or did something at `kept_at`, later, to keep it (changed, restored or verified it)."""
     if feedback == "useful" or (kept_at is not None and kept_at > given_at):
         return None
     return f"{_FEEDBACK_REASON_PREFIX}{feedback} on {given_at:%Y-%m-%d}."

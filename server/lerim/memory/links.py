@@ -106,7 +106,7 @@ def _unique_by_id(linked: Sequence[MemoryLinks]) -> dict[str, MemoryLinks]:
 
 
 def _find_repairs(known: Mapping[str, MemoryLinks]) -> dict[str, tuple[dict[str, HeaderValue], bool]]:
-    """Returns by id the changes to the header and whether to archive the file."""
+    """Returns by id, for memories whose links disagree, the changes to the header and whether to archive the file."""
     enders: dict[tuple[str, EndKind], list[str]] = defaultdict(list)  # of each target, the latest first
     links = {link for one in known.values() for link in ending_links(one) if link.target in known}
     circular = find_circular_links(links)
@@ -144,8 +144,8 @@ def linked_ids(record: MemoryRecord) -> tuple[str, ...]:
 
 
 def find_ended(links: Iterable[EndingLink]) -> dict[str, EndKind]:
-    """Returns how each ended memory ended, by id. Memories that end each other are not ended; one that is superseded
-    and resolved counts as superseded."""
+    """Returns how each ended memory ended, by id. If memories end each other, directly or in a circle, none of them is
+    ended by it; a memory that is both superseded and resolved counts as superseded."""
     known = set(links)
     found: dict[str, EndKind] = {}
     for link in known - find_circular_links(known):

@@ -212,7 +212,7 @@ class _HeaderReader:
         return self._as_written(value, key)
 
     def _as_written(self, value: Yaml, *at: str | int) -> str:
-        """YAML reads `Yes` as a boolean and `1.10` as a number."""
+        """Returns a value as the person wrote it: YAML reads `Yes` as a boolean and `1.10` as a number."""
         if isinstance(value, str):
             return value
         if self._raw_values is None:
@@ -290,7 +290,7 @@ class _HeaderReader:
         return tuple(self._as_written(item, key, *(() if at < 0 else (at,))) for at, item in good)
 
     def _references(self) -> tuple[str, ...]:
-        """They stay as written, because the file is the person's; `parse_reference` normalises them."""
+        """Returns the references as written, because the file is the person's; `parse_reference` normalises them."""
         found = self._text_list("references")
         for text in found:
             if parse_reference(text) is None:

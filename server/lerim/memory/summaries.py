@@ -125,7 +125,7 @@ class Summaries:
         return self._memory_dir / FOLDERS["summary"]
 
     def _load(self, session: str) -> tuple[str, str, list[str]]:
-        """Returns the name, the maker and the hashes of a session's summary."""
+        """Returns the name, the maker and the hashes of a session's summary; empty if it has none."""
         with sqlite.convert_errors(self._path, _SCHEMA):
             query = "SELECT name, maker, hashes FROM summaries WHERE session = ?"
             row = self._db.execute(query, (session,)).fetchone()
@@ -139,8 +139,8 @@ class Summaries:
 
 
 def read_summary(memory_dir: Path, anchor: Path, private_dir: Path, session: str) -> tuple[MemoryRecord, Path] | None:
-    """Returns the summary of a session and its file, if this installation wrote one. Raises BoundaryError,
-    MemoryError_."""
+    """Returns the summary of a session and its file; None if this installation wrote none, or if it is gone. Raises
+    BoundaryError, MemoryError_."""
     path = private_dir / DATABASE
     if not path.exists():
         return None

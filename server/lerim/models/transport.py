@@ -40,8 +40,8 @@ class Transport:
     def send(
         self, request: lm15.Request, model: Model, output: OutputBound, listener: TextListener | None
     ) -> ModelAnswer:
-        """Sends the request once; `listener` receives text as it arrives. Raises errors of `dspy.lm15`,
-        ModelGoneError."""
+        """Sends the request once and returns the answer; `listener` receives its text as it arrives if the wire
+        streams. Raises errors of `dspy.lm15`, and ModelGoneError."""
         match model.wire:
             case "chat" | "anthropic":
                 return self._ask_service(request, model, output, listener)

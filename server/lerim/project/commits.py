@@ -19,7 +19,8 @@ MAX_MESSAGE_CHARS = 20_000
 LISTING_SECONDS = 60.0
 """How long git may take to list commits: in a large repository it reads much more than for one commit."""
 _CLOCK_SKEW = timedelta(days=7)
-"""Git stops at the first commits older than `--since`: with wrong clocks later ones follow, so it is asked for more."""
+"""Git stops at the first commits that are older than `--since`. With wrong clocks later ones may follow, so it is asked
+for more than is wanted."""
 _HEADER = "%H%x1f%ct%x1f%P%x1f%B"
 _STATUS = re.compile(r"([ACDMRTUXB])\d{0,3}\Z")
 _TAG_FORMAT = "%(refname:strip=2)%1f%(objectname)%1f%(*objectname)%1f%(creatordate:unix)"

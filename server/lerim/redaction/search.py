@@ -56,7 +56,8 @@ _INTERRUPTION = compile_later(
     rf"(?:(?<=<){_MARKUP_TAG}|(?<=\*)\*)(?:<{_MARKUP_TAG}|\*\*){{0,3}}|"
     r"(?<=[\"'`])\s{0,4}[+.&]?\s{0,20}[\"'`])(?=[A-Za-z0-9_-])"
 )
-"""Markup, escapes and joins of literals that can interrupt a token, which has nothing or an underscore there."""
+"""Markup, escapes and joins of literals that can interrupt a token. The token itself has nothing or an underscore
+there."""
 _FULL_WIDTH = compile_later("[\uff10-\uff5a]")
 _TO_ASCII = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 

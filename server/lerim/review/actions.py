@@ -124,8 +124,8 @@ def undo_action(paths: ReviewPaths, ledger: Ledger, action: Action) -> None:
 
 
 def write_candidate(paths: ReviewPaths, ledger: Ledger, candidate_id: str, text: str) -> Proposal:
-    """Write the file of a new candidate that is in the ledger; after a kill the claim can be proposed again. Raises
-    MemoryError_, BoundaryError."""
+    """Write the file of a new candidate that was registered in the ledger. If the process is killed in between, the
+    claim can be proposed again. Raises MemoryError_, BoundaryError."""
     ledger.commit()
     paths.make_state_folder()
     path = paths.candidate_path(candidate_id)
@@ -154,7 +154,7 @@ def _backwards(changes: Sequence[FileChange]) -> list[FileChange]:
 
 
 def _recover(paths: ReviewPaths, ledger: Ledger, action: Action) -> None:
-    """Raises LerimError if that fails; the action then stays unfinished."""
+    """Finish or revert an interrupted action. Raises LerimError if that fails; the action then stays unfinished."""
     if action.stage == "reverting":
         _take_back(paths, action.changes)
         ledger.discard_action(action)
@@ -198,7 +198,7 @@ def _check(changes: Sequence[FileChange]) -> None:
 
 
 def _take_back(paths: ReviewPaths, changes: Sequence[FileChange]) -> None:
-    """Files that have changed since stay as they are."""
+    """Revert those of these changes that were made, the last first. Files that have changed since stay as they are."""
     for change in reversed(changes):
         if read_current_text(change) == change.after:
             _apply(paths, [change.reversed()])

@@ -120,7 +120,7 @@ def _parse_earlier(store: Store, path: Path, text: str) -> StoredMemory:
 
 
 def _without_copies(memories: Iterable[StoredMemory]) -> list[StoredMemory]:
-    """If an archived file was changed by hand since, its live text is the earlier one."""
+    """Returns one memory an id: if an archived file was changed by hand since, its live text is the earlier one."""
     found: dict[str, StoredMemory] = {}
     for one in memories:
         if one.record.id not in found or one.status == "active":

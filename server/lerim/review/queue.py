@@ -190,9 +190,12 @@ def load_pending(paths: ReviewPaths, candidate_id: str) -> Proposal:
 
 
 def withdraw_candidates(paths: ReviewPaths, turn: str, reason: str, *, title: str = "") -> list[str]:
-    """Withdraw the waiting candidates from this turn (its id) that no person edited or asked for, and return their ids;
-    automatic accepts are undone first, unless their memory was changed since. With `title`, other claims of the turn
-    stay. Raises MemoryError_, BusyError."""
+    """Withdraw the waiting candidates whose claim comes from this turn (its id), and return their ids.
+
+    Candidates of this turn that were accepted automatically are undone first, unless their memory was changed since. A
+    candidate that a person edited or asked for stays. With `title`, other claims of the turn stay. Raises MemoryError_,
+    BusyError.
+    """
     if not paths.has_ledger():
         return []
     with actions.locked_ledger(paths) as ledger:
@@ -244,8 +247,10 @@ def is_only_ranked(proposal: Proposal) -> bool:
 
 def leave_out_ranked(paths: ReviewPaths, source: str, turns: Collection[str]) -> list[tuple[str, DroppedSignal]]:
     """Withdraw the waiting candidates of a session (`platform:id`) that only the ranker found in these turns (their
-    ids), because a model has now read the turns. Returns (candidate id, left-out entry) for each. Raises MemoryError_,
-    BusyError."""
+    ids), because a model has now read the turns. They are listed as left out.
+
+    Returns (candidate id, left-out entry) for each. Raises MemoryError_, BusyError.
+    """
     withdrawn: list[tuple[str, DroppedSignal]] = []
     if not paths.has_ledger():
         return withdrawn

@@ -125,8 +125,8 @@ class ReviewPaths:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Hold the project's review lock. Raises BusyError if another process holds it for ten seconds,
-        MemoryError_."""
+        """Hold the project's review lock. The system releases it when the process dies. Raises BusyError if another
+        process holds it for ten seconds, MemoryError_."""
         self.make_private_folder()
         lock = FileLock(self.private / "review.lock", timeout=_WAIT_SECONDS, mode=0o600)
         try:

@@ -18,7 +18,8 @@ _COMMANDS: Mapping[Platform, str] = {
 }
 """What comes before the session's id. Cursor and Antigravity have no command that opens a session of the editor."""
 _FOLDERS: Mapping[Platform, str] = {"copilot": "session-state", "gemini": "chats"}
-"""Where the command lines of Copilot and Gemini keep sessions; they cannot open those of VS Code and Antigravity."""
+"""Where the command lines of Copilot and Gemini keep their sessions; they cannot open those of VS Code and Antigravity,
+which are elsewhere."""
 _PLAIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,100}\Z")
 """What needs no quotes in any shell. Ids come from transcripts: others are not put into a command."""
 

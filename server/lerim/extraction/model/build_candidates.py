@@ -58,8 +58,8 @@ def make_earlier_claim(candidate: Candidate) -> EarlierClaim:
 def ground_candidates(
     items: Sequence[MemoryCandidate], turns: Sequence[ShownTurn], material: Material, before: Iterable[EarlierClaim]
 ) -> list[Candidate | DroppedSignal]:
-    """Judges the items a model returned for these turns, without those that repeat a claim in `before` or each
-    other."""
+    """Judges the items a model returned for these turns. Items that repeat a claim in `before` are dropped; two items
+    of one answer that make the same claim are merged."""
     turns_by_id = {turn.id: turn for turn in turns}
     source = SessionSource(
         material.platform,

@@ -156,8 +156,8 @@ def shrink_window(
 
 
 def halve_window(window: Window, count: CountTokens = tokens.count_tokens) -> tuple[Window, ...]:
-    """Returns the fresh turns of a window in two windows of about the same size, cut between turns or inside the only
-    one; in a single window if there is too little to cut."""
+    """Returns the fresh turns of a window in two windows of about the same size without overlap, cut between turns, or
+    inside the turn if there is only one. Returns a single window if there is too little to cut."""
     blocks = [block for block in _count_blocks(window, count) if block.is_fresh]
     if len(blocks) == 1:
         blocks = list(_cut_block(blocks[0], max(64, blocks[0].size // 2 + RESERVED_HEADER_TOKENS + 1), count))

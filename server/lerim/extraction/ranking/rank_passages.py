@@ -106,8 +106,12 @@ class RankedDraft(NamedTuple):
 
 
 def rank_drafts(scene: Scene, number: int, adjustment: PersonalAdjustment = NO_ADJUSTMENT) -> list[RankedDraft]:
-    """Returns the drafts of an exchange that score above the cut or slightly below it, the best first. `number` is the
-    count of earlier prompts; `adjustment` is the person's. Raises RankerError."""
+    """Returns the drafts of an exchange that score above the cut or slightly below it, the best first, at most
+    `MAX_DRAFTS_PER_EXCHANGE`.
+
+    `number` is the count of earlier prompts; `adjustment` adjusts the scores by the person's decisions. Raises
+    RankerError if the ranker file is missing or was made for another version.
+    """
     learned = load_ranker()
     min_score = learned.further - BELOW_CUT_MARGIN
     scored_passages: list[tuple[float, int, float]] = []
@@ -148,8 +152,8 @@ def rank_drafts(scene: Scene, number: int, adjustment: PersonalAdjustment = NO_A
 def _find_refutation(
     passage: TurnPassage, following: list[TurnPassage], scene: Scene, retractions: Sequence[tuple[int, str]]
 ) -> str:
-    """Returns why a passage no longer applies at the end of its exchange, "" if it does. `retractions` are the
-    agent's."""
+    """Returns why a passage no longer applies at the end of its exchange, or "" if it does. `retractions` lists the
+    agent's corrections with the ordinals of their turns."""
     if passage.is_persons:
         same = [one for one in following if (one.turn, one.source) == (passage.turn, passage.source)]
         if is_called_off(passage, same):
@@ -237,8 +241,8 @@ def _names_something(text: str) -> bool:
 
 
 def _find_context(passage: TurnPassage, scene: Scene) -> Quote | None:
-    """Returns the sentence that a passage refers to: the one before it in its text, else the beginning of the prompt
-    (for an agent's passage) or the end of the agent's previous reply."""
+    """Returns the sentence that a passage refers to: the one before it in its text, else the first sentence of the
+    prompt (for an agent's passage) or the last sentence of the agent's previous reply (for a person's)."""
     if passage.source == "answer" or not _needs_context(passage.text):
         return None
     who: Speaker = "user" if passage.is_persons else "assistant"

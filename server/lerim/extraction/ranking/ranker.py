@@ -101,7 +101,7 @@ class _TreeIndex(NamedTuple):
 
 @cache
 def _index_trees() -> _TreeIndex:
-    """Raises RankerError."""
+    """Builds the index of the trees. Raises RankerError."""
     trees = load_ranker().trees
     ruled_out: dict[int, dict[float, int]] = {}
     leaves: list[dict[int, float]] = []

@@ -1,5 +1,5 @@
-"""Finds commits, pushes, pull requests and merges in shell commands (not in quotes), and git hooks that stopped
-them."""
+"""Finds commits, pushes, pull requests and merges in shell commands, and git hooks that stopped one of the first two.
+What stands in quotes or in a heredoc is no command."""
 
 from __future__ import annotations
 

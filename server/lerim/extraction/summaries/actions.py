@@ -66,8 +66,8 @@ Locate = Callable[[str, str], str]
 def split_exchanges(
     turns: Iterable[SummaryTurn], locate: Locate, *, records_results: bool = True
 ) -> list[SummaryExchange]:
-    """Returns the exchanges of a session. `locate` returns "" for a path outside the repository; `records_results`: the
-    agent records the result of every command."""
+    """Returns the exchanges of a session. `locate` maps a path as named in a tool call, and a working folder, to a
+    repo-relative path; "" for one outside. `records_results`: the agent records the result of every command."""
     out: list[SummaryExchange] = []
     for turn in turns:
         if turn.role == "user":

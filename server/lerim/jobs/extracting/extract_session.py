@@ -60,7 +60,10 @@ class ExtractedSession:
 
 def extract_session(request: ExtractionRequest, cancelled: Callable[[], bool] = lambda: False) -> ExtractedSession:
     """Read, redact and rank the new turns of one session. The same transcript gives the same result on any machine,
-    apart from references to files that do not exist there. Raises StoppedError once `cancelled`, TranscriptError."""
+    except that references to files are kept only if they exist in the project's folder.
+
+    Raises StoppedError once `cancelled`, TranscriptError if the file cannot be read.
+    """
     transcript, scope = request.transcript, request.scope
     reading = SessionReading(transcript, scope, request.earlier, cancelled)
     rules = make_extraction(scope.project, transcript, request.adjustment, reading.state, scope.exists)

@@ -123,7 +123,7 @@ class ProcessPool:
 
 
 def _exchange(child: _Child, request: ExtractionRequest) -> ExtractionReply:
-    """Raises OSError or EOFError if the process ends."""
+    """Send a request and return the reply. Raises OSError or EOFError if the process ends."""
     source, output = child.process.stdin, child.process.stdout
     assert source is not None
     assert output is not None

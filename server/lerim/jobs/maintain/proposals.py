@@ -1,5 +1,5 @@
-"""The last step of a maintenance run: it proposes what the plan suggests, or accepts it if the review is automatic, and
-withdraws earlier proposals that the plan no longer contains."""
+"""The state that the steps of a maintenance run share, and its last step: it proposes what the plan suggests, or
+accepts it if the review is automatic, and withdraws earlier proposals that the plan no longer contains."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def propose_suggestions(job: MaintainJob, planned: Sequence[PlannedSuggestion]) 
 def _withdraw_outdated(
     job: MaintainJob, waiting: Sequence[Proposal], suggestions: Sequence[Suggestion]
 ) -> list[Proposal]:
-    """Return those that still wait."""
+    """Withdraw the waiting proposals that are no longer suggested. Return those that still wait."""
     wanted = {_proposal_key(one) for one in suggestions}
     still_waiting: list[Proposal] = []
     for proposal in waiting:

@@ -157,14 +157,14 @@ class JobProcesses:
             job.waiters -= has_waiter
 
     async def _wait_until_cancelled(self, job: RunningJob) -> None:
-        """Raises JobError if that takes too long."""
+        """Waits until a cancelled job has ended. Raises JobError if that takes too long."""
         assert job.task is not None
         done, _ = await asyncio.wait({job.task}, timeout=self.cancel_wait_seconds)
         if not done:
             raise JobError(f"The {job.name} was cancelled but has not ended yet.", todo="Try again in a moment.")
 
     async def _cancel(self, job: RunningJob) -> None:
-        """Asks the job to stop, and kills it after `KILL_AFTER_SECONDS`."""
+        """Asks the job to stop, and kills it and its children if it has not stopped after `KILL_AFTER_SECONDS`."""
         assert job.task is not None
         if job.process is not None:
             send_line(job.process, CancelLine())
@@ -253,8 +253,11 @@ class JobProcesses:
         first_line: bytes = b"",
         on_line: LineHandler = lambda _line: None,
     ) -> ResultLine:
-        """Runs a job that belongs to one request, such as a question, and returns its result. `name` is the job's name
-        in messages. If cancelled, the job ends within a second. Raises JobError."""
+        """Runs a job that belongs to one request, such as a question, and returns its result, which `line_type` has.
+
+        `name` is the job's name in messages, and `first_line` is sent to it. If cancelled, the job ends within a
+        second. Raises JobError if it could not be started, if it failed, or if it ended without a result.
+        """
         async with self._start(arguments, name, "Ask for less.") as process:
             self.one_off_processes.add(process)
             try:

@@ -74,8 +74,8 @@ def suggest_answers(context: SyncContext, report: SyncReport) -> SyncReport:
 
 
 def find_undecided(waiting: Sequence[Proposal]) -> list[Proposal]:
-    """Return the candidates to ask a model about, the latest first: those of a session that nobody edited and that no
-    model was asked about before."""
+    """Return the candidates to ask a model about if there are similar memories, the latest first: those of a session
+    that nobody edited, that no person proposed, and that no model was asked about before."""
     undecided = [one for one in reversed(waiting) if one.session and not one.edited and not one.model_asked]
     return [one for one in undecided if one.maker != "person"]
 
@@ -119,7 +119,7 @@ class LeadPass:
         return combine_reports(msgspec.structs.replace(report, candidates=candidates), decisions_report)
 
     def _decide(self, proposal: Proposal) -> None:
-        """Raises StoppedError, ModelError, MemoryError_."""
+        """Ask about one candidate and record the answer. Raises StoppedError, ModelError, MemoryError_."""
         try:
             related = self._find_related(proposal)
             decision = assistant.decide_claim(
@@ -147,7 +147,7 @@ class LeadPass:
         self._log(self.sink.run.lead_log, f"{proposal.id}: {log_text}")
 
     def _explore(self, proposal: Proposal, related: Sequence[assistant.RelatedMemory]) -> str:
-        """Return the explorer's evidence, "" without one."""
+        """Return the explorer's evidence, "" if there is no explorer or no answer. The lead then decides without it."""
         if self.explorer is None:
             return ""
         place = self.context.place
@@ -179,7 +179,7 @@ class LeadPass:
         }
 
     def _find_related(self, proposal: Proposal) -> list[assistant.RelatedMemory]:
-        """Return the neighbouring memories. Raises NotFoundError if there is none."""
+        """Return the neighbouring memories that still exist. Raises NotFoundError if there is none."""
         place = self.context.place
         store = place.store()
         with place.open_ledger() as ledger:

@@ -56,7 +56,7 @@ def ask_for_facts(context: SyncContext, report: SyncReport) -> SyncReport:
 
 
 def _ask_about_turn(session: ModelSession, catalog: Catalog, turn: str) -> None:
-    """An error leaves the turn waiting. Raises CatalogError."""
+    """Ask about one turn and keep the answer; an error leaves the turn waiting. Raises CatalogError."""
     row = catalog.load_turn(turn)
     if row is None:
         return

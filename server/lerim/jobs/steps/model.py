@@ -115,7 +115,7 @@ class _ModelPass:
         token_counter: extraction.TokenCounter,
         emit_message: EmitMessage,
     ) -> None:
-        """Send the new turns and handle the results as they come. Raises StoppedError, ModelError."""
+        """Send the new turns in windows and handle the results as they come. Raises StoppedError, ModelError."""
         engine, earlier_claims = self.session.engine, self._load_earlier_claims(job)
         guidance = self._make_guidance(material, is_settled, earlier_claims)
         gate, place = self.settings.window_gate == "signal", self.part.context.place

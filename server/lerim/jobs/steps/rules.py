@@ -263,7 +263,7 @@ def _register_project(context: SyncContext) -> list[Problem]:
 
 
 def _repair_links(sink: ProposalSink) -> list[Problem]:
-    """Contradictory links occur, for example, after a merge of two branches."""
+    """Repair contradictory links between memories, for example after a merge of two branches. Return the problems."""
     try:
         repaired = acts.repair_links(sink.place, sink.clock())
     except LerimError as error:
@@ -274,7 +274,7 @@ def _repair_links(sink: ProposalSink) -> list[Problem]:
 
 
 def _split_newest(own: list[Transcript]) -> tuple[list[Transcript], list[Transcript]]:
-    """Split transcripts, newest first, into a first batch of about `FIRST_BATCH_BYTES` and the rest."""
+    """Split transcripts, sorted newest first, into a first batch of about `FIRST_BATCH_BYTES` and the rest."""
     size = 0
     for number, transcript in enumerate(own):
         size += transcript.size
@@ -284,8 +284,8 @@ def _split_newest(own: list[Transcript]) -> tuple[list[Transcript], list[Transcr
 
 
 def propose_themes(part: SyncPart) -> None:
-    """Propose the areas that the sessions of the last `theme_days` days worked on. Raises CatalogError,
-    MemoryError_."""
+    """Find the areas that the project's sessions of the last `theme_days` days (a setting) worked on, and hand them to
+    the sink as candidates. Raises CatalogError, MemoryError_."""
     catalog, sink, days = part.catalog, part.sink, part.context.settings.maintenance_rules.theme_days
     with convert_sqlite_errors(catalog.path):
         since = part.context.clock() - timedelta(days=days)

@@ -188,7 +188,7 @@ def _ask_for_summaries(part: SyncPart, session: ModelSession, since: datetime | 
 def _put_back_ongoing(
     part: SyncPart, jobs: Iterator[tuple[QueueJob, EmitMessage]]
 ) -> Iterator[tuple[QueueJob, EmitMessage]]:
-    """Yield the jobs of sessions that seem to have ended; the others wait. Raises CatalogError."""
+    """Yield the jobs of sessions that seem to have ended; the others wait until they do. Raises CatalogError."""
     for job, emit_message in jobs:
         quiet_seconds = part.context.clock().timestamp() - job.transcript.mtime_ns / 1e9
         if 0 <= quiet_seconds < MODEL_WAIT_SECONDS:
@@ -200,7 +200,8 @@ def _put_back_ongoing(
 def _summarize_with_model(
     part: SyncPart, session: ModelSession, summaries: Summaries, job: QueueJob, _: EmitMessage
 ) -> None:
-    """Answers about parts are kept even if an error ends this. Raises StoppedError, LerimError."""
+    """Ask for the summary of one session, write it, and end the job. Answers about its parts are kept even if an error
+    ends this. Raises StoppedError, LerimError."""
     place, catalog, transcript, label = part.sink.place, part.catalog, job.transcript, session.model.label
     name = f"{transcript.platform}:{transcript.session_id}"
     with convert_sqlite_errors(catalog.path):
@@ -239,7 +240,7 @@ def _summarize_with_model(
 
 
 def _make_facts(catalog: Catalog, platform: Platform, place: str, title: str) -> extraction.SummaryFacts:
-    """Raises CatalogError."""
+    """Return what is known of a session besides its turns. Raises CatalogError."""
     with convert_sqlite_errors(catalog.path):
         decisions = [one for one in list_facts(catalog.db, place) if one.fact.relation == "decided"]
     decided = tuple((one.fact.value, one.turn) for one in decisions if one.fact.supersedes)

@@ -122,8 +122,8 @@ class MemoryDocument:
 
 
 class Lines:
-    """Converts offsets into a text to lines and characters, and back, with the line ends of the language server
-    protocol."""
+    """Converts offsets into a text to lines and characters, and back. A line ends with `\\n`, `\\r\\n` or `\\r`, as in
+    the language server protocol."""
 
     def __init__(self, text: str) -> None:
         self._starts = [0, *(found.end() for found in _LINE_END.finditer(text))]

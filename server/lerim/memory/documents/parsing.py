@@ -72,7 +72,7 @@ def _without_frontmatter(text: str, lines: Lines) -> MemoryDocument:
 
 
 def _composed_fields(head: str, start: int, lines: Lines) -> tuple[Field, ...]:
-    """Raises MemoryError_ if YAML cannot read the text, or only slowly."""
+    """Returns the fields of valid YAML. Raises MemoryError_ if YAML cannot read it, or only slowly."""
     import yaml
 
     marks = len(head) - len(head.lstrip("\ufeff"))  # libyaml skips these and does not count them

@@ -64,8 +64,8 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class DriftRecord:
-    """The drift of one reference. `checked_path` is where it is or moved to, `since` (YYYY-MM-DD) when this was
-    seen."""
+    """The drift of one reference of one memory. `checked_path` is the file that was checked: the referenced
+    one, or where it moved to; `since` (YYYY-MM-DD) is when this was first seen."""
 
     memory: str
     reference: Reference

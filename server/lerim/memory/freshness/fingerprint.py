@@ -43,8 +43,8 @@ _IGNORED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 
 @dataclass(frozen=True, slots=True)
 class SymbolFingerprint:
-    """How a symbol's definition was found, the number of its tokens and their hash. `word_count` is how much there is
-    to recognise it by."""
+    """A symbol's fingerprint: how its definition was found, the number of its tokens and their hash. `word_count` is
+    how much there is to recognise it by."""
 
     digest: str
     word_count: int
@@ -69,8 +69,8 @@ class FileOutline:
         return [one for full in self.matching_names(name) for one in self._own_fingerprints(full)]
 
     def is_redefined(self, name: str, digest: str) -> bool:
-        """Returns whether the symbol with this fingerprint is defined twice; only in Python, where the last one
-        counts."""
+        """Returns whether the symbol with this fingerprint has another, different definition under the same name. Only
+        in Python, where the last one counts; elsewhere it is an overload."""
         if self.kind != KIND:
             return False
         own = [{one.digest for one in self._own_fingerprints(full)} for full in self.matching_names(name)]
@@ -181,7 +181,7 @@ def _fingerprint_tokens(kind: str, tokens: Sequence[str]) -> SymbolFingerprint:
 
 
 def _hash_lines(text: str) -> set[bytes]:
-    """Leaves out lines without a letter or digit: brackets alone are everywhere."""
+    """Returns the hashes of the lines that have a letter or digit: lines of brackets alone are everywhere."""
     said = {" ".join(line.split()) for line in text.splitlines()}
     return {
         hashlib.blake2b(line.encode("utf-8", "surrogatepass"), digest_size=_HASH_BYTES).digest()

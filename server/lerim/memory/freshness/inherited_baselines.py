@@ -101,8 +101,8 @@ def _inherited_baselines(
 def _baseline_under_new_name(
     reference: Reference, before: Reference, baseline: Baseline, reader: SourceReader
 ) -> Baseline:
-    """A renamed symbol that still contains its old name has another fingerprint under its new name: while it is
-    unchanged, that one is returned."""
+    """Returns a reference's baseline under its present name. A renamed symbol that still contains its old name
+    (`json.load` in `load`) has another fingerprint under its new name: while it is unchanged, that one is returned."""
     if before.symbol == reference.symbol or not baseline.digest:
         return baseline
     found = reader.outline_now(reference.path, fingerprint_kind(baseline.digest))

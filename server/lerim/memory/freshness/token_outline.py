@@ -1,5 +1,5 @@
-"""Finds the definitions of a file that is not Python by tokens, bounded by braces or indentation. All languages share
-one list of keywords; only comments and strings are read by language."""
+"""Finds the definitions of a file that is not Python, or does not parse as such: by tokens, bounded by braces or
+indentation. All languages share one list of keywords; only comments and strings are read by language."""
 
 from __future__ import annotations
 

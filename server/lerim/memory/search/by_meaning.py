@@ -24,8 +24,8 @@ ReportProgress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a search reads new memories for their meaning: until `deadline` (as `time.monotonic`), `batch_size` at
-    once."""
+    """How a search reads memories for their meaning that it has not read before: until `deadline` (as
+    `time.monotonic`), `batch_size` of them at once, calling `report` before each batch."""
 
     report: ReportProgress = lambda done, total: None
     deadline: float = math.inf

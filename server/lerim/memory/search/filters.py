@@ -129,8 +129,8 @@ def _value_of(found: re.Match[str]) -> str:
 
 
 def combine_filters(typed: MemoryFilters, given: MemoryFilters, *, statuses: bool) -> MemoryFilters:
-    """Merges typed filters with given ones: primitives, kinds and tags are joined. Given files and times replace typed
-    ones, and so do given statuses if `statuses` is set."""
+    """Merges the filters typed in a query with those given as options: primitives, kinds and tags are joined. Options
+    replace typed files and times, and typed statuses if `statuses` is set."""
     return replace(
         typed,
         primitives=(*typed.primitives, *given.primitives),
@@ -231,6 +231,6 @@ def _record_facets(record: MemoryRecord) -> Iterable[str]:
 
 @lru_cache(maxsize=1024)  # many memories share the same few
 def _facet_word(name: str, value: str) -> str:
-    """The mark and digits keep the index's stemmer from shortening it."""
+    """Returns a facet as a word: a mark and digits, so that the index's stemmer does not shorten it."""
     digest = hashlib.blake2b(f"{name}\0{value}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return f"{_FACET_MARK}{int.from_bytes(digest, 'big')}"

@@ -261,7 +261,7 @@ class Index:
 
     def rows_present(self, found: Iterable[RankedMemory]) -> set[int]:
         """Returns the rows of another index whose memory is in this one, too, by id or with the same title and body: in
-        the same status, or if it is active there."""
+        the same status, or in any status here if it is active there."""
         query = "SELECT 1 FROM files WHERE (memory = ? OR said = ?) AND ? IN (shown, 'active') LIMIT 1"
         return {one.row for one in found if self._rows(query, (one.memory, one.text_hash, one.status))}
 
@@ -311,7 +311,7 @@ class Index:
                 set_merging(self._sql, True)
 
     def _indexed_files(self) -> dict[str, tuple[int, FileStamp]]:
-        """Returns row and stamp of each indexed file, read again only if another process has written."""
+        """Returns the row and stamp of each indexed file, by name; read again only if another process has written."""
         data_version = self._rows("PRAGMA data_version", ())[0][0]
         if data_version != self._data_version:
             self._data_version = data_version
@@ -334,7 +334,7 @@ class Index:
             self._open(location)
 
     def _open(self, location: IndexLocation) -> None:
-        """The caller has the lock."""
+        """Opens our index, or creates a new one in its place. The caller has the lock."""
         try:
             with open_directory(location.path.parent, location.anchor, make=0o777) as folder:
                 for suffix in _SIDE_FILES:

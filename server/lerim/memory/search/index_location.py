@@ -71,8 +71,8 @@ class IndexLocation:
         files.replace_file(self.note_path, msgspec.json.encode(note).decode(), 0o600)
 
     def keep_out_of_git(self) -> None:
-        """Gives `.lerim/` its `.gitignore`: a clone has memories and no such file. Raises MemoryError_,
-        BoundaryError."""
+        """Gives `.lerim/` its `.gitignore` if this is the index of a repository: a clone has memories and no such file.
+        Raises MemoryError_, BoundaryError."""
         state = self.path.parent.parent
         if state.parent == self.anchor:
             folder.make_lerim_folder(state)

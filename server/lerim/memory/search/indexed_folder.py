@@ -184,7 +184,7 @@ class IndexedFolder:
     def _load_file(
         self, name: str, indexed: tuple[FileStamp, RecordParts] | None
     ) -> tuple[StoredMemory | None, Sequence[Problem]]:
-        """Raises NotFoundError."""
+        """Returns the memory in a file, None if it is unreadable, and the problems found. Raises NotFoundError."""
         try:
             found = stat_memory_file(self.store.memory_dir, name)
             stamp = _stamp_with_quotes(found, self.store.quotes.change_time(_stem(name)))

@@ -132,8 +132,8 @@ def _piece_term(piece: str) -> str:
 def _match_all(
     index: Index, terms: Sequence[str], unfinished: str, row_filter: IndexFilter, limit: int
 ) -> list[tuple[int, float]]:
-    """Returns the best rows with all of the terms; words that begin with the `unfinished` one stand for the last
-    term."""
+    """Returns the best rows with all of the terms; words that begin with the `unfinished` one, if any, stand for the
+    last term, unless it is already common."""
     if unfinished and index.count(terms[-1]) < COMMON_WORD_COUNT:
         terms = [*terms[:-1], f'({terms[-1]} OR "{unfinished}"*)']
     return index.match(" AND ".join(terms), _title_queries(terms), row_filter, limit)
@@ -185,8 +185,8 @@ def _correct_term(index: Index, term: str) -> str:
 
 
 def _is_similar(word: str, stem: str) -> bool:
-    """Returns whether a word, or its beginning, differs from a stem by at most one typing error. Stems end in `i`
-    instead of `y`."""
+    """Returns whether a word, or its beginning, differs from a stem by at most one typing error: a letter too many, too
+    few or wrong, or two neighbours in the wrong order. Stems end in `i` instead of `y`."""
     forms = (word, f"{word[:-1]}i") if word.endswith("y") else (word,)
     lengths = range(max(len(stem) - 1, len(word) - _MAX_ENDING), len(stem) + 2)
     return any(_is_one_error_apart(form[:length], stem) for form in forms for length in lengths)

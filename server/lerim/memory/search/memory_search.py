@@ -48,8 +48,8 @@ RULES = MaintenanceRules()
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A found memory. `drift` is the worst drift of its references; a smaller `rank` comes first. `by_meaning`: its
-    meaning found it, whatever words it has."""
+    """A found memory. `scope` says whose it is, `drift` its references' worst drift; a smaller `rank` comes first.
+    `by_meaning` says that its meaning found it, whatever words it has."""
 
     stored: StoredMemory
     scope: Scope
@@ -338,7 +338,7 @@ class MemorySearch:
         return own.query_index(lambda index: index.read(lambda sql: self._totals.answer(query, sql)), nothing)
 
     def _without_copies(self, ranked: list[RankedMemory]) -> list[RankedMemory]:
-        """Returns the person's own memories without those that are found in the project."""
+        """Returns the person's own memories without copies of the project's, which are found in the project."""
         copies = {row for folder in self._folders if folder.scope == "project" for row in folder.rows_present(ranked)}
         return [one for one in ranked if one.row not in copies]
 

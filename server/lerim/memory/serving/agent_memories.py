@@ -128,8 +128,8 @@ class AgentMemories:
     def recall(
         self, question: str, files: Sequence[str] = (), limit: int = 5, *, include_drifted: bool = False
     ) -> Recalled:
-        """Returns the memories about a question, those about `files` (paths, or `path#symbol`) first; without a
-        question, the newest about the files."""
+        """Returns the memories about a question, those about `files` first; without a question, the newest about them.
+        `files` are paths from the repository's root, or `path#symbol`."""
         self._search.refresh_if_changed()
         for most in (2 * limit, MAX_CHECKED):
             hits: dict[tuple[Scope, str], Hit] = {}
@@ -145,8 +145,8 @@ class AgentMemories:
         return recalled
 
     def list_servable(self, harmless: Container[FileVersion] = frozenset()) -> ServableMemories:
-        """Returns every memory that may be given, by the same rules as `recall`, and the drifted ones. `harmless` files
-        were found before not to read like an order."""
+        """Returns every memory that may be given, by the same rules as `recall`, and the drifted ones. `harmless` are
+        files that were found before not to read like an order, which takes long to find out."""
         own, problems = _load_own(self._project, self._home)
         personal, more = _load_personal(self._project, self._home)
         self._load_problems = [*problems, *more]

@@ -26,8 +26,8 @@ LOCK_SECONDS = 60
 
 
 class Serving(msgspec.Struct, frozen=True):
-    """Memories that reached an agent at a time (seconds since 1970), for an `event`: recall, why, start, prompt, read,
-    failure or edit. `session` is the agent's own id of its session, "" if unknown."""
+    """Memories that reached an agent. `at` is the time in seconds since 1970, `event` what they were given for:
+    recall, why, start, prompt, read, failure or edit. `session` is the agent's own id of the session, "" if unknown."""
 
     at: float
     channel: Channel

@@ -87,7 +87,7 @@ def _update_file(home: Home, change: Callable[[dict[str, object]], None]) -> Non
 
 
 def _read_file(home: Home) -> dict[str, object]:
-    """Raises SettingsError if the file cannot be read."""
+    """Returns the file's object, {} if there is no file. Raises SettingsError if it cannot be read."""
     try:
         with open_buffered(home.models) as file:
             data = file.read(MOST_BYTES + 1)

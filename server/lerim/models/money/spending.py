@@ -133,8 +133,8 @@ class DayBudget:
                 raise budget_error
 
     def settle(self, reservation: Reservation, usage: Usage | None, cancelled: Callable[[], bool] = _never) -> None:
-        """Replaces a reservation with the call's usage; None, if it is unknown, keeps the reservation, as a failed
-        write does. Never raises."""
+        """Replaces a reservation with the call's usage: NO_USAGE for a refused call; None if the usage is unknown,
+        which keeps the reservation. Never raises: if writing fails, the reservation stays and a problem is added."""
         if reservation.row and usage is not None:
             self._replace(reservation, usage, cancelled)
         with self._changed:
@@ -215,8 +215,8 @@ def total_spent_today(home: Home, now: datetime) -> Usage:
 
 
 def list_spent_today(home: Home, now: datetime) -> list[RoleUsage]:
-    """Returns the usage of billed calls on the date of `now`; calls in progress count with their highest possible cost.
-    Raises SpendingError."""
+    """Returns the usage of billed calls on the date of `now`, by role and model; calls in progress count with their
+    highest possible cost. Empty if nothing was ever spent. Raises SpendingError if the record cannot be read."""
     with sqlite.convert_errors(home.spending, _SCHEMA):
         # Not read-only: the next process to open the database rolls back a transaction that a killed process left
         # unfinished.

@@ -207,7 +207,7 @@ def parse_retry_after(headers: Mapping[str, str], searched_text: str = "") -> fl
 
 
 def _seconds_until(date: str, headers: Mapping[str, str]) -> float:
-    """By the service's clock if it sends it; NaN if the date is invalid."""
+    """Returns the seconds until a date, by the service's clock if it sends it; NaN if the date is invalid."""
     try:
         retry_time = parsedate_to_datetime(date).timestamp()
     except (ValueError, TypeError, OverflowError):

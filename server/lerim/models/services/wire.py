@@ -189,8 +189,8 @@ def _receive_reply(
 
 
 def _decompress(response: requests.Response) -> Iterator[bytes]:
-    """Yields the body as it arrives. An uncompressed one was requested; if it is compressed anyway, a few bytes can
-    expand to gigabytes, and nested compression to more."""
+    """Yields the body as it arrives, in pieces of limited size. An uncompressed body was requested; if it is
+    compressed anyway, a few bytes can expand to gigabytes, and nested compression to more."""
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding in ("", "identity"):
         yield from _read_raw(response)

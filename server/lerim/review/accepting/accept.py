@@ -158,7 +158,7 @@ def record_kept(paths: ReviewPaths, memory_id: str, now: datetime | None = None)
 
 
 def _record_unedited_texts(ledger: Ledger, proposal: Proposal, effect: Effects) -> None:
-    """Only texts that no person has edited may be changed automatically."""
+    """Record the texts that no person has edited; only these may be changed automatically."""
     if proposal.edited:
         return
     unedited = all(ledger.is_ours(one.text_hash) for one in proposal.target_memories)

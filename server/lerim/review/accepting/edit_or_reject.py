@@ -18,7 +18,7 @@ from lerim.review.review_paths import ReviewPaths
 
 def edit_candidate(paths: ReviewPaths, candidate_id: str, edit: CandidateEdit, *, seen: str = "") -> ReviewResult:
     """Change a waiting candidate's words; its confidence becomes `PERSON_CONFIDENCE`. Raises NotFoundError,
-    MemoryError_, StaleError."""
+    MemoryError_; for `seen`, see `check_seen`."""
     with actions.locked_ledger(paths) as ledger:
         store = paths.store()
         proposal = load_waiting(paths, load_claim(paths, ledger, candidate_id), store)
@@ -47,8 +47,8 @@ def save_edit(
 
 @dataclass(frozen=True, slots=True)
 class HeldBulk:
-    """Candidates that are decided together: their id for an undo, and the ledger, whose lock is held for all of
-    them."""
+    """Candidates that are decided together: the id by which they are undone together, and the ledger, whose lock is
+    held for all of them."""
 
     id: str
     ledger: Ledger
@@ -57,8 +57,8 @@ class HeldBulk:
 def reject_candidate(
     paths: ReviewPaths, candidate_id: str, *, seen: str = "", bulk: HeldBulk | None = None
 ) -> ReviewResult:
-    """Reject a candidate, so that its claim is not proposed again. The ranking does not learn from a `bulk`. Raises
-    NotFoundError, MemoryError_, StaleError."""
+    """Reject a candidate, so that its claim is not proposed again. Raises NotFoundError, MemoryError_; for `seen`, see
+    `check_seen`. The ranking does not learn from a rejection in a `bulk`."""
     with actions.locked_ledger(paths) if bulk is None else nullcontext(bulk.ledger) as ledger:
         known = load_claim(paths, ledger, candidate_id)
         if known.state == "rejected":

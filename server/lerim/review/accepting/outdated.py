@@ -14,8 +14,8 @@ UNRATED_NOTE = "the rating was withdrawn"
 
 
 def check_lost_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -> None:
-    """Raise StaleError if a target is gone or no longer active; the proposal is then updated, or withdrawn if too few
-    targets remain."""
+    """Raise StaleError if a target of the proposal is gone or no longer active. The proposal is then updated to the
+    remaining targets, or withdrawn if too few remain."""
     if proposal.is_obsolete:
         withdraw_in_ledger(paths, ledger, proposal, "its memories are archived or deleted")
         raise StaleError(
@@ -34,8 +34,8 @@ def check_lost_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -
 
 
 def check_rating_stands(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -> None:
-    """Raise StaleError, and withdraw the proposal, if it archives a memory because of a rating that was undone or after
-    which the person chose to keep the memory."""
+    """Raise StaleError if the proposal archives a memory because a person rated it wrong or outdated, and that rating
+    no longer counts: it was undone, or they chose to keep the memory since. The proposal is then withdrawn."""
     if proposal.action != "archive" or not is_feedback_reason(proposal.reason):
         return
     uses = Uses(paths.private)
@@ -88,7 +88,7 @@ def withdraw_archiving(
 
 
 def _refresh_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -> None:
-    """The next accept applies to what the person now sees."""
+    """Update the target hashes in the candidate file, so that the next accept applies to what the person now sees."""
     hashes = {one.record.id: one.text_hash for one in proposal.target_memories}
     targets = [Target(one.id, hashes.get(one.id, one.hash)) for one in proposal.targets]
     keys = action_fields(proposal.action, targets, proposal.reason, proposal.maker)

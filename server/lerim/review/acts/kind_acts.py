@@ -143,7 +143,7 @@ def globalize_memory(paths: ReviewPaths, memory_id: str, *, move: bool = False) 
 
 
 def _find_copy(store: Store, text: str) -> Path | None:
-    """Only the copy's id may differ."""
+    """Return the file of a memory that is a copy of this text; only its id may differ."""
     for found in store.find_files(archived=True)[0]:
         with suppress(MemoryError_, BoundaryError):  # one that cannot be read is no copy
             changed = record.update_record_text(text, {"id": found.path.stem}, where=str(found.path))

@@ -32,7 +32,10 @@ def archive_memory(paths: ReviewPaths, memory_id: str, reason: str = "") -> Revi
 
 
 def restore_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
-    """Restore a memory that ended; the links that ended it are removed on both sides. Raises as `edit_memory`."""
+    """Restore a memory that was archived, superseded or resolved; the links that ended it are removed on both sides.
+
+    Raises as `edit_memory`.
+    """
 
     def bring_back(memory: HeldMemory) -> ReviewResult:
         old = memory.record

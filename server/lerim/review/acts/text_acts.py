@@ -50,7 +50,7 @@ def edit_memory(
 
 
 def _edited_text(memory: HeldMemory, edit: CandidateEdit, references: tuple[str, ...] | None) -> str:
-    """A part that was sent back as shown (with secrets removed) is left unchanged."""
+    """The edited text. A part that was sent back as shown (with secrets removed) is left unchanged."""
     old = memory.record
     words = clean_edit(edit, memory.path)
     changes: dict[str, HeaderValue] = {}
@@ -78,9 +78,9 @@ def _edited_text(memory: HeldMemory, edit: CandidateEdit, references: tuple[str,
 
 
 def verify_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
-    """Confirm that a memory is still true: its references are compared with their present state from now on, and its
-    confidence becomes at least `ACCEPTED_CONFIDENCE`. Raises as `edit_memory`, and MemoryError_ if a reference is not
-    found or that state cannot be saved."""
+    """Confirm that a memory is still true: its references are compared with their current state from now on, those that
+    moved are updated, and its confidence becomes at least `ACCEPTED_CONFIDENCE`. Raises as `edit_memory`, and
+    MemoryError_ if a reference is not found or that state cannot be saved."""
     with hold_memory(paths, memory_id) as memory:
         unverified = replace(memory.record, verified="")
         verified = verifying.verify_record(paths.project, paths.home, unverified, current_second())

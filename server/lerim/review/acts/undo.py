@@ -42,8 +42,8 @@ _AFTER_UNDO: dict[ActionKind, str] = {
 
 
 class StepView(msgspec.Struct, frozen=True):
-    """An action in the undo list. `state` is `changed` if one of its files has changed since or git lists it as
-    merged."""
+    """An action in the undo list. `state` is `changed` if it cannot be undone because one of its files has changed
+    since or git lists it as merged."""
 
     action: str
     label: str
@@ -108,8 +108,8 @@ def _undo_one(paths: ReviewPaths, ledger: Ledger, target: Action) -> None:
 
 
 def _undo_bulk(paths: ReviewPaths, ledger: Ledger, bulk: str, members: Sequence[Action]) -> ReviewResult:
-    """An action whose files have changed since does not stop the others; the error of the first is raised if none could
-    be undone."""
+    """Undo those actions of a bulk that are done, the newest first. One whose files have changed since does not stop
+    the others; the error of the first is raised if none could be undone."""
     undone: list[Action] = []
     failed: list[StaleError] = []
     done = [one for one in members if one.stage == "done"]
@@ -192,7 +192,7 @@ def _check_merged(paths: ReviewPaths, action: Action) -> None:
 
 
 def _last(paths: ReviewPaths, ledger: Ledger) -> Action | None:
-    """A skipped action counts again once its files are as it left them."""
+    """The last action that is not undone. A skipped action counts again once its files are as it left them."""
     passed = set(ledger.passed_over_ids())
     return next((one for one in ledger.list_actions("done") if one.id not in passed or not _changed(paths, one)), None)
 

@@ -44,9 +44,12 @@ def updated_text(
     *,
     overwrite_body: bool = False,
 ) -> str:
-    """A memory file's text after an update: with the words of `new` and the tags, references and evidence of both. The
-    old body is merged into the new one unless `overwrite_body`. The text links to the memories `ended`. Raises
-    MemoryError_."""
+    """A memory file's text after an update: with the words of `new` and the tags, references and evidence of both.
+
+    The old body is merged into the new one: its sentences, and the old title, stay unless the new record repeats them
+    (`memory/claims/merge_text.py`). With `overwrite_body`, the new body replaces the old one. `ended` are memories that
+    the update ends; the new text links to them. Raises MemoryError_.
+    """
     old = parse_record(before, path)
     written_by_lerim = store.written_by_lerim(old.id, hash_text(before))
     changes: dict[str, HeaderValue] = {

@@ -85,7 +85,11 @@ def action_fields(
 
 def add_repeat(waiting: Proposal, again: Candidate) -> str:
     """The text of the candidate file after its claim was found again: with the new quotes, three at most, and a higher
-    confidence for each new quote of the user. If either candidate is flagged, nothing is added. Raises MemoryError_."""
+    confidence for each new quote of the user.
+
+    A quote that contains a known quote of the same turn, or is contained in one, is not new. If either candidate is
+    flagged, nothing is added. Raises MemoryError_.
+    """
     if again.flags or waiting.flags:
         return waiting.text
     old_evidence = waiting.record.evidence

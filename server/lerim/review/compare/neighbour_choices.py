@@ -91,8 +91,8 @@ class ChoiceTable:
         self._sql.execute("DELETE FROM choices WHERE action=?", (action,))
 
     def answered_memories(self, claim: Fingerprint, source: str) -> set[str]:
-        """The ids of the memories that are not shown again with a claim of this source: one with the same text, or one
-        of the same turn with mostly the same words, was answered."""
+        """The ids of the memories that are not shown again with a claim of this source, because an answer exists for a
+        claim with the same text, or for one of the same turn with mostly the same words."""
         query = "SELECT claim, title, words, memory FROM choices WHERE (claim=? AND claim!=x'') OR source=?"
         rows = self._sql.execute(query, (claim.text, source))
         return {

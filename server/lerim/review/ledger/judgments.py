@@ -133,8 +133,8 @@ def find_ledgers(home: Home) -> list[Path]:
 
 
 def connect_ledger(path: Path) -> sqlite3.Connection:
-    """Connect to a ledger without migrating it, writable where possible: SQLite must roll back what a killed process
-    left. Raises sqlite3.Error."""
+    """Connect to a ledger without migrating it; each statement is its own transaction. The connection is writable where
+    possible, because SQLite must roll back what a killed process left behind. Raises sqlite3.Error."""
     return sqlite.connect(path, wait=BUSY_SECONDS)
 
 

@@ -83,8 +83,8 @@ class LedgerClaim:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """The text of one file before and after an action; None if it does not exist. `home` tells which folder `path` is
-    in. Nothing between `path` and `anchor` may be a symbolic link."""
+    """The text of one file before and after an action; None if the file does not exist. `home` tells which folder
+    `path` is in. `path` and `anchor` are absolute; nothing between them may be a symbolic link."""
 
     home: Literal["memory", "review", "private", "global"]
     anchor: str
@@ -303,8 +303,8 @@ class Ledger:
         )
 
     def acceptances(self) -> dict[str, tuple[datetime, str]]:
-        """When each memory was last accepted or added here, and its claim's source ("": a person wrote it), by its
-        id."""
+        """When each memory was last accepted or added here, and its claim's source ("" if a person wrote it), by its
+        id. Suggestions do not count."""
         found = self._sql.execute(
             "SELECT a.memory, max(time), coalesce(source, '') FROM actions AS a LEFT JOIN claims ON claims.id=candidate"
             " WHERE stage='done' AND kind IN ('accept', 'settle', 'add') AND coalesce(source, '') NOT LIKE"
@@ -362,8 +362,8 @@ class Ledger:
 
 @contextmanager
 def open_ledger(private: Path, moves: Sequence[tuple[str, str]] = ()) -> Iterator[Ledger]:
-    """Open or create the ledger in this private folder. `moves` are former and present folders of the project. Raises
-    MemoryError_."""
+    """Open the ledger in this private folder, creating it if necessary. `moves` are pairs of a folder the project was
+    in and the folder it is in now. Raises MemoryError_."""
     path = private / "review.sqlite3"
     with sqlite.convert_errors(path, _SCHEMA), closing(sqlite.open_database(path, _SCHEMA)) as connection:
         connection.isolation_level = "DEFERRED"  # what is written begins a transaction

@@ -101,7 +101,8 @@ class LeftOutTable:
         )
 
     def list_open(self, session: str = "", most: int = MAX_LEFT_OUT) -> list[LeftOut]:
-        """The claims that are not proposed, the latest turn first; of sessions whose id has the prefix `session`."""
+        """The claims that are not proposed, the latest turn first; optionally only those of sessions whose id has the
+        prefix `session`."""
         query = f"SELECT {_COLUMNS} {OPEN} {_OF_SESSION} ORDER BY l.said DESC, l.score DESC, l.id LIMIT :most"
         return [_row(row) for row in self._sql.execute(query, {"session": escape_surrogates(session), "most": most})]
 

@@ -60,8 +60,8 @@ def propose_claim(
     reason: str = "",
     changed: StoredMemory | None = None,
 ) -> CandidateProposed:
-    """Make a waiting candidate of a claim that comes from no session; accepting it changes `changed`, if given. Raises
-    MemoryError_."""
+    """Make a waiting candidate of a claim that comes from no session; accepting it changes the memory `changed`, if
+    given. Raises MemoryError_."""
     name = free_candidate_id(paths, paths.store(), join_lines(memory.title), now.date(), ledger.states())
     action: ProposedAction = "add" if changed is None else "update"
     targets = () if changed is None else (Target(changed.record.id, changed.text_hash),)
@@ -81,7 +81,7 @@ def find_known_claim(
     by_title: bool = False,
 ) -> ClaimBlocked | AlreadyKnown | None:
     """Returns why a claim is not proposed: it was rejected (which is counted, with `count`), it already waits, or a
-    memory says the same, with `by_title` also in its title alone."""
+    memory says the same. None if it is new. `by_title`: a memory of any kind with the same title says the same."""
     for one in ledger.claims_like(memory.source, fingerprint):
         if one.fingerprint.text != fingerprint.text:
             continue

@@ -46,8 +46,11 @@ _RESTORED_REASON = "This memory was archived as unused and was said again, so it
 def propose_candidate(
     paths: ReviewPaths, candidate: Candidate, memories: MemorySearch | None = None
 ) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
-    """Propose a candidate, unless its claim was rejected, already waits, or a memory says the same. `memories`: an open
-    search of the project. Raises MemoryError_, BusyError."""
+    """Propose a candidate, unless its claim was rejected, already waits, or a memory says the same.
+
+    `memories`: an open search of the project, for callers with many candidates; by default, a temporary one is used.
+    Raises MemoryError_ if the review folder cannot be written, BusyError.
+    """
     with actions.locked_ledger(paths) as ledger, open_memory_search(paths, memories) as near:
         return _propose_in_ledger(paths, ledger, candidate, near)
 
@@ -116,8 +119,12 @@ def _find_earlier_outcome(
     candidate: Candidate,
     fingerprint: Fingerprint,
 ) -> ClaimBlocked | AlreadyKnown | None:
-    """The result for a claim that was seen before; None for a new one. A claim accepted from the same turn is not
-    proposed again even if its memory is missing: a person may have deleted the file."""
+    """The result for a claim that was seen before, with the same text or in the same turn with mostly the same words;
+    None for a new claim.
+
+    A claim accepted from the same turn is not proposed again even if its memory is missing: a person may have deleted
+    the file.
+    """
     for known in claims:
         same_turn = _is_same_turn(known, candidate, fingerprint)
         if not (same_turn or known.fingerprint.text == fingerprint.text):
@@ -156,8 +163,8 @@ def _is_rejected(ledger: Ledger, candidate: Candidate) -> bool:
 
 
 def _was_said_before(ledger: Ledger, candidate: Candidate, fingerprint: Fingerprint, stored: StoredMemory) -> bool:
-    """Whether a memory, maybe from another installation, makes the candidate unnecessary: it comes from the same turn
-    and claim, or it is no longer active, has the same text and is from a later time."""
+    """Whether a memory makes the candidate unnecessary: it comes from the same turn and claim, or it is no longer
+    active, has the same text and is from a later time. The memory may be from another installation."""
     memory = stored.record
     if memory.primitive != candidate.primitive or memory.source == "manual":
         return stored.status != "active" and says_the_same(candidate, memory)

@@ -1,5 +1,5 @@
-"""Claims found in rules files and in the memories of agents. They always wait for a person, however the review is
-set."""
+"""Claims found in files that a person or an agent keeps: rules files, and the memories of agents. They always wait for
+a person, however the review is set, because nobody has checked them."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ FileClaimResult = CandidateProposed | ClaimBlocked | AlreadyKnown
 
 @dataclass(frozen=True, slots=True)
 class FileClaim:
-    """A claim found in a file: the memory it would be, with FILE_PREFIX, path and line as `source`, and the one it
-    changes."""
+    """A claim found in a file: the memory it would be, without an id, and the memory that it changes, if any.
+    `memory.source` is FILE_PREFIX, the path and the line."""
 
     memory: MemoryRecord
     changes: StoredMemory | None = None

@@ -66,8 +66,8 @@ def propose_suggestion(paths: ReviewPaths, suggestion: Suggestion) -> CandidateP
 
 
 def make_earlier_result_lookup(paths: ReviewPaths) -> Callable[[Suggestion], ClaimBlocked | AlreadyKnown | None]:
-    """A function that returns what `propose_suggestion` would for a suggestion that waits or was rejected, else
-    None."""
+    """A function that returns what `propose_suggestion` would for a suggestion that already waits or was rejected, and
+    None for others. It reads the ledger only once and writes nothing."""
     claims_by_source: dict[str, list[LedgerClaim]] = defaultdict(list)
     with paths.open_ledger_if_any() as ledger:
         for one in ledger.claims("pending", "rejected") if ledger is not None else ():

@@ -77,9 +77,11 @@ def index_transcripts(
     owners: OwnerLookup,
     cancelled: Callable[[], bool],
 ) -> Iterator[IndexResult]:
-    """Indexes transcripts; yields each result once it is written, so some arrive together. Once `cancelled`, what was
-    read is written and reading stops, also within a transcript, which then has no result. A transcript that cannot be
-    read is a problem in its result. Raises sqlite3.Error."""
+    """Indexes transcripts one after another. Yields each result once it is written, so some arrive together.
+
+    Once `cancelled`, what was read so far is written and reading stops, even in the middle of a transcript, which then
+    has no result. A transcript that cannot be read is a problem in its result. Raises sqlite3.Error.
+    """
     group: list[_OpenTranscript] = []
     size = 0
     for transcript, reading in readings:

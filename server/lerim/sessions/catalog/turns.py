@@ -229,7 +229,8 @@ def find_turns(
 def find_session_turns(
     db: sqlite3.Connection, query: str, limit: int = 20, filters: SessionFilters = NO_FILTERS
 ) -> list[TurnRow]:
-    """Returns the best turn of each session that matches `query`, best first, with the session's score."""
+    """Returns the best turn of each session that matches `query`, best session first; the score is the session's.
+    Otherwise like `find_turns`."""
     return _load_found_turns(db, search.search_sessions(db, query, filters, limit))
 
 

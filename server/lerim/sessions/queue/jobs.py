@@ -41,7 +41,8 @@ _WAITING_JOBS = (
     " WHERE j.project = :project AND j.kind = :kind AND j.state IN ('pending', 'failed') AND NOT t.vanished"
 )
 SUMMARY_JOB = "summary"
-"""The kind of job that summarizes a session, but no subagent's, once the rules have read it."""
+"""The kind of job that summarizes a session once the rules have read it (`pending_summaries.py`), except for
+subagents'."""
 SUMMARY_MODEL_JOB = "summary-model"
 """The kind of job that waits for a model to improve a summary made by the rules, as above."""
 

@@ -157,7 +157,8 @@ _COPIED_TRANSCRIPTS = (
     " AND (:project IS NULL OR EXISTS (SELECT 1 FROM folders"
     f"  WHERE id IN ({_PROJECT_FOLDERS}) AND instr(char(10) || s.cwds || char(10), char(10) || cwd || char(10))))"
 )
-"""Forks and resumed sessions that ran in the project and whose turns all belong to the original."""
+"""Forks and resumed sessions that ran in the project and whose turns all belong to the transcript they were copied
+from."""
 
 
 def count_sessions(db: sqlite3.Connection, project: str, folders: Iterable[str], kinds: Sequence[str]) -> SessionCount:

@@ -22,7 +22,8 @@ DEFLATE_WINDOW = -12
 _QUESTION_ENDS = "?？:： \n"
 _IDEOGRAPH = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f])")
 _BYTES_WITHOUT_IDEOGRAPHS = bytes(range(0xE3))
-"""Every byte that starts no character from U+3000 on in UTF-8: much faster to check than the pattern."""
+"""Every byte that does not start a character from U+3000 on in UTF-8. Checking for other bytes is much faster than the
+pattern."""
 _SEPARATOR = "\x1f"
 
 # Each tool call starts with a mark and the letters of its status and of whether it changes files (not for a command),

@@ -32,7 +32,8 @@ _CHARACTER_CLASSES = bytes(
     ord("a" if c in range(97, 123) else "A" if c in range(65, 91) else "0" if c in range(48, 58) else " ")
     for c in range(256)
 )
-"""Maps each byte of UTF-8 to `a`, `A`, `0` or a space: finding `aA` in that is much faster than a pattern."""
+"""Maps each byte of UTF-8 to `a`, `A`, `0` or a space (a separator): looking for `aA` in the result is much faster than
+a pattern."""
 _NAME_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 MONTHS = (
     *("january", "february", "march", "april", "may", "june"),

@@ -133,7 +133,8 @@ def _make_ended(text: str, code: int) -> CodexOutput:
 
 
 def resolve_call_status(output: CodexOutput, kind: ToolKind, code: int | None) -> tuple[ToolStatus, int | None]:
-    """Returns the status and exit code of a call with this output; `code` is the exit code in another record."""
+    """Returns the status and exit code of a call of this kind with this output; `code` is the exit code from another
+    record."""
     exit_code = output.exit_code if output.exit_code is not None else code
     status: ToolStatus = "error" if exit_code else "ok"
     if output.status is not None and output.status != "ok":

@@ -79,7 +79,8 @@ _UNUSED_LINE = re.compile(
     rb'(?:world_state|compacted|inter_agent_communication_metadata|event_msg","payload":\{"type":"agent_reasoning)"'
 )
 _LONG_LINE = 2048
-"""Only longer lines are checked for whether they can be skipped: decoding the others is faster."""
+"""Only lines longer than this many bytes are checked for whether they can be skipped; for shorter ones decoding is
+faster."""
 
 
 def decode_codex_line(line: bytes) -> tuple[list[CodexRecord], str]:

@@ -41,7 +41,8 @@ from lerim.sessions.readers.live import (
 _NODE_LIMIT = 200_000
 _DEPTH_LIMIT = 50
 _REPEATED_MESSAGE_LIMIT = 1000
-"""The longest message, in bytes, that a chat may contain twice: longer ones have unique ids, so copies are not new."""
+"""The longest message, in bytes, that may occur several times in a chat. Longer ones contain unique ids, so a
+repetition is not a new message."""
 
 
 class _Meta(msgspec.Struct, rename="camel", gc=False):

@@ -30,7 +30,8 @@ BASE_LINES, BYTES_A_LINE = 10_000, 20
 """Lines read from every packed file, and the number of packed bytes that allow one more."""
 
 BASE_SECONDS, SECONDS_A_BYTE = 10.0, 10 / 1_000_000
-"""CPU time that all work on a packed file may take, also the caller's, and more for each packed byte."""
+"""CPU time that all work on a packed file may take, including the caller's, and the additional time for each packed
+byte."""
 
 _NEWLINE = 10
 

@@ -21,7 +21,8 @@ _HEADING = compile_later(r"\s{0,20}(?:[^\n]{1,60}:[^\S\n]{0,20}\n\s{0,20})?#{1,6
 """A prompt that begins with a heading, or with one line that introduces it: `Implement the following plan:`."""
 _WORD_LIMIT = 200  # characters, the longest torn word that is removed where a text is cut
 _WORD_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=.-")
-"""The characters of names and secrets. Words of other scripts, some without spaces, are never removed."""
+"""The characters of names and secrets. Words in other scripts are never removed, since some are written without
+spaces."""
 
 
 def without_nul(text: str | None) -> str:

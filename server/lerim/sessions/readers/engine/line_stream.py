@@ -35,7 +35,8 @@ BASE_LINES, BYTES_A_LINE = 100_000, 64
 """Lines read from every file, and the number of bytes that allow one more; lines of real sessions have about 2,000."""
 
 EMPTY_BYTES = 64 * 1024 * 1024
-"""How many bytes without content are skipped: crashes leave some, but a small sparse file can contain terabytes."""
+"""How many bytes without content are skipped: a crash may leave blocks of NUL bytes, but a sparse file of a few
+kilobytes can contain terabytes of them."""
 
 _BLANK_LINES = 1000
 """Blank lines in a row that are read one by one; the rest of them is skipped at once."""

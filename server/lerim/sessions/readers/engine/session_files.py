@@ -17,7 +17,8 @@ FILE_SIZE_LIMIT = 256 * 1024 * 1024
 """Maximum size of a file that has to be read as a whole; larger files are not read."""
 
 SETTLING_SECONDS = 60
-"""A file that cannot be parsed and was changed less than this many seconds ago counts as being written."""
+"""If a file that cannot be parsed was changed less than this many seconds ago, it is assumed to be still being
+written."""
 
 
 def collect_sessions(

@@ -102,7 +102,8 @@ _HEADER = re.compile(
     re.IGNORECASE,
 )
 _HEADER_COUNT = 2
-"""How many headers on close lines make a text an e-mail, if one is a subject or contains an address."""
+"""Number of headers, on lines close to each other, that make a text an e-mail if one of them is a subject or contains
+an address."""
 _SUBJECTS = frozenset(("subject", "betreff", "objet", "asunto"))
 _MAIL = re.compile(
     r"\s{0,8}(?:-{2,20} ?(?:original message|forwarded message|ursprüngliche nachricht|mensaje original|message "

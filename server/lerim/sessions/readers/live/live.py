@@ -46,10 +46,12 @@ BASE_STEPS, STEPS_A_BYTE = 5_000_000, 20
 """How many virtual machine steps all queries of one read may take, and how many more for each byte of the database."""
 
 BASE_SESSIONS, BYTES_A_SESSION = 1000, 4096
-"""How many sessions are read from any database, and how many bytes allow one more: about a prompt with its answer."""
+"""How many sessions are read from any database, and how many of its bytes allow one more: a prompt with its answer
+takes about as many, with their keys."""
 
 CUT_SHORT = "cut-short"
-"""The problem code for a session or database read in part: it is damaged or holds more than its size explains."""
+"""The problem code for a session or database that was read only in part, because it is damaged or contains more than
+its size explains."""
 
 _STEPS_AT_ONCE = 100_000
 _SETTLED_NS = 1_000_000_000

@@ -25,7 +25,8 @@ _PAGE_SIZES = frozenset(1 << power for power in range(9, 17))
 _SECTOR_SIZES = frozenset(1 << power for power in range(5, 17))
 
 JOURNAL_SLACK = 64 * 1024 * 1024
-"""A journal contains each page at most once: what is over twice the database's size plus this is cut off."""
+"""A journal contains every page of the database at most once: anything beyond twice the size of the database plus this
+many bytes is cut off."""
 
 
 class DatabaseLog(NamedTuple):

@@ -31,7 +31,8 @@ _HEAD_BYTES = 64 * 1024
 """More than the session record takes, which comes first."""
 _BEGINNING = re.compile(r'\s*\{\s*"info"\s*:\s*(?=\{)')
 _DATA_FOLDER_NAMES = re.compile(r"storage|auth\.json|mcp-auth\.json|opencode[^/]{0,200}\.db")
-"""Names that identify OpenCode's data folder, in which no file is opened to look for exports: some contain keys."""
+"""Names that identify OpenCode's data folder. No file directly in it is opened to look for exports, because its own
+files contain keys."""
 
 
 def find_exports(root: Path, entries: list[os.DirEntry[str]], problems: list[Problem]) -> list[Transcript]:

@@ -197,8 +197,10 @@ def _parse_revert(value: object) -> Revert | None:
 
 
 def _add_files(stored: StoredSession, transcript: Transcript, *, brief: bool) -> None:
-    """Adds the messages and parts next to a session's old file, named after their ids. Half-written files, which belong
-    to the newest message, are left out, and read again when they are complete."""
+    """Adds the messages and parts stored next to a session's old file; file names are their ids, as in OpenCode itself.
+
+    Half-written files belong to the newest message: they are left out, and read again when they are complete.
+    """
     storage = transcript.path.parents[2]
     stored.info.id = transcript.session_id
     if not stored.info.directory:

@@ -22,7 +22,8 @@ from lerim.sessions.readers.opencode.forms import select_columns
 from lerim.sessions.readers.opencode.turns import build_loaded_session
 
 MESSAGE_BYTES = 16 * 1024
-"""The approximate size of a message with its parts, to estimate that of a session without reading more."""
+"""The approximate size of a message with its parts in the database, used to estimate the size of a session without
+reading more."""
 
 _DATABASE = re.compile(r"opencode(?:-[A-Za-z0-9._-]{1,100})?\.db")
 _REQUIRED_COLUMNS = {
@@ -37,9 +38,12 @@ _OPEN_MESSAGES = 2
 
 
 def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
-    """Finds the databases, old files and exports under OpenCode's data folder or a folder of exports; if `root` is a
-    file, that database. A session in a database and a file is found in both, of several files only in one: old files
-    come before exports, newer exports before older. Sessions name their own folders."""
+    """Finds the databases, the sessions in old files and the exported sessions under OpenCode's data folder or a folder
+    of exports; if `root` is a file, finds that one database.
+
+    A session in both a database and a file is found in both, under one id. Of several files, old files take precedence
+    over exports, and newer exports over older ones. `folders` is not used: sessions name their own.
+    """
     contents = StoreContents()
     if root.exists() and not root.is_dir():
         contents.databases.extend(live.find_databases("opencode", [root], contents.problems))
@@ -140,7 +144,8 @@ def _list_rows(db: sqlite3.Connection, path: Path) -> tuple[list[Transcript], in
 
 
 _MessageStamps = dict[str, tuple[int, int, tuple[tuple[int, int], ...]]]
-"""Of each session: how many messages, when the last changed, and the number and time of the newest ones' parts."""
+"""For each session: the number of messages, when the last of them changed, and the number and time of the newest
+messages' parts."""
 
 
 def _read_message_stamps(db: sqlite3.Connection, lost: list[int]) -> _MessageStamps:
