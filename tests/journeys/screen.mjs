@@ -138,15 +138,16 @@ export class Screen {
   /** Opens the input with a key and types; only once it has the focus, or the words would land in the editor. */
   async #quickInput(key, words) {
     await this.#closed();
-    let pressed = 0; // a key that comes while a panel is taking the focus is lost: a person presses it again
+    let pressed = 0; // a key that comes while a panel is taking the focus is lost, and an input that is open then closes: a person presses it again
     await until(`${key} opens the input`, async () => {
-      if ((await this.#input.count()) > 0 && (await this.#input.evaluate((field) => document.activeElement === field))) return true;
+      if ((await this.#input.count()) > 0 && (await this.#input.evaluate((field) => document.activeElement === field))) {
+        return this.#input.fill(words, { timeout: 4000 }).then(() => true, () => false);
+      }
       if (Date.now() - pressed < 3000 || (await this.#input.isVisible())) return false;
       pressed = Date.now();
       await this.page.keyboard.press(key);
       return false;
     });
-    await this.#input.fill(words);
   }
 
   #closed() {
