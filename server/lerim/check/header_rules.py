@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from typing import get_args
@@ -11,7 +11,18 @@ from lerim import files
 from lerim.check.context import CheckContext
 from lerim.check.findings import Finding
 from lerim.errors import MemoryError_
-from lerim.memory import HEADER_KEYS, KINDS, DocumentKind, Field, MemoryDocument, Primitive, Span, examine_values
+from lerim.memory import (
+    HEADER_KEYS,
+    KINDS,
+    DocumentKind,
+    Field,
+    HeaderFault,
+    MemoryDocument,
+    Primitive,
+    Span,
+    Value,
+    examine_values,
+)
 
 CANDIDATE_KEYS = (
     *("primitive", "action", "targets", "reason", "maker", "session", "platform", "time", "signal", "replaces"),
@@ -39,12 +50,12 @@ def check_header(document: MemoryDocument, path: Path, kind: DocumentKind) -> It
         yield Finding("memory-unreadable", message, str(path), value_span(field), get_args(Primitive) if field else ())
         return
     try:
-        faults = examine_values(document.text, path, primitive)[1]
+        record, faults = examine_values(document.text, path, primitive)
     except MemoryError_ as error:
         yield Finding("memory-unreadable", error.explanation, str(path), FIRST_LINE)
         return
-    for key, message in faults:
-        yield _make_value_finding(document, path, key, message)
+    for fault in faults:
+        yield _make_value_finding(document, path, fault, record.primitive)
 
 
 def _check_keys(document: MemoryDocument, path: Path, known: Collection[str]) -> Iterator[Finding]:
@@ -61,22 +72,30 @@ def _check_keys(document: MemoryDocument, path: Path, known: Collection[str]) ->
             yield Finding("unknown-key", message, str(path), field.key_span, near)
 
 
-def _make_value_finding(document: MemoryDocument, path: Path, key: str, message: str) -> Finding:
-    field = document.field(key)
-    span = value_span(field)
-    if field is not None and key == "references":
-        is_about_list = "must be a list" in message
-        for value in field.values:
-            if value.key != key if is_about_list else repr(value.text[:80]) in message:
-                span = value.span
-                break
-    if field is not None and key == "id":
-        return Finding("memory-value", message, str(path), span, (path.stem,))
-    if field is None or key != "kind" or field.text in KINDS or "has no kind" in message:
-        return Finding("memory-value", message, str(path), span)
+def _make_value_finding(document: MemoryDocument, path: Path, fault: HeaderFault, primitive: Primitive) -> Finding:
+    field = document.field(fault.key)
+    span = _fault_span(document, field, fault)
+    if field is None or fault.key not in ("id", "kind"):
+        return Finding("memory-value", fault.message, str(path), span)
+    if fault.key == "id":
+        return Finding("memory-value", fault.message, str(path), span, (path.stem,))
+    if primitive != "learning":
+        return Finding("memory-value", fault.message, str(path), span)
     near = get_close_matches(field.text, KINDS, 1, 0.5)
-    message += " To make it a decision or a question, run Lerim: Change Memory Kind or `lerim memory kind`."
+    message = (
+        f"{fault.message} To make it a decision or a question, run Lerim: Change Memory Kind or `lerim memory kind`."
+    )
     return Finding("unknown-kind", message, str(path), span, tuple(dict.fromkeys((*near, *KINDS))))
+
+
+def _fault_span(document: MemoryDocument, field: Field | None, fault: HeaderFault) -> Span:
+    """Returns where a fault is: at the wrong reference, at what is no text in their list, or at the whole value."""
+    wrong: Iterable[Value] = ()
+    if fault.item is not None:
+        wrong = (value for value in document.items(fault.key) if value.text == fault.item)
+    elif field is not None and fault.key == "references":
+        wrong = (value for value in field.values if value.key != fault.key)
+    return next((value.span for value in wrong), value_span(field))
 
 
 def value_span(field: Field | None) -> Span:

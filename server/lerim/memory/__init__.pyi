@@ -49,6 +49,7 @@ from .freshness import list_meanings as list_meanings
 from .freshness import stamp_of as stamp_of
 from .freshness import subject_of as subject_of
 from .freshness import verifying as verifying
+from .header import HeaderFault as HeaderFault
 from .header import Yaml as Yaml
 from .header import load_header as load_header
 from .header import split_header as split_header

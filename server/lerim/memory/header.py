@@ -52,6 +52,16 @@ class HeaderOffsets:
     newline: str
 
 
+@dataclass(frozen=True, slots=True)
+class HeaderFault:
+    """What is wrong with the value of a header's key, and was replaced by a default. `item` is the wrong item of a
+    list, as it is written; None if the fault is not about one text."""
+
+    key: str
+    message: str
+    item: str | None = None
+
+
 def split_header(text: str) -> HeaderOffsets | None:
     """Finds the header between the first two `---` lines; returns None if there is none."""
     opening = _OPEN.match(text)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from lerim.errors import ConflictError, MemoryError_, Problem
-from lerim.memory.header import HeaderOffsets, Yaml, load_header, load_raw_header, split_header
+from lerim.memory.header import HeaderFault, HeaderOffsets, Yaml, load_header, load_raw_header, split_header
 from lerim.memory.header_lines import HeaderValue, change_header, key_lines
 from lerim.memory.merge_conflicts import split_conflict
 from lerim.memory.reference import comma_list_item, parse_reference
@@ -109,13 +109,11 @@ def examine_record(text: str, path: Path, primitive: Primitive | None = None) ->
             "Two branches changed this memory, and git left both sides in it.", where=str(path), todo=todo
         )
     record, faults = examine_values(text, path, primitive)
-    return record, [Problem("memory-value", str(path), message) for _, message in faults]
+    return record, [Problem("memory-value", str(path), fault.message) for fault in faults]
 
 
-def examine_values(
-    text: str, path: Path, primitive: Primitive | None = None
-) -> tuple[MemoryRecord, list[tuple[str, str]]]:
-    """As `examine_record`, for a text without conflict markers: what had to be guessed, as (key, message)."""
+def examine_values(text: str, path: Path, primitive: Primitive | None = None) -> tuple[MemoryRecord, list[HeaderFault]]:
+    """As `examine_record`, for a text without conflict markers: what had to be guessed, and at which key."""
     parts = split_header(text)
     if parts is None:
         raise MemoryError_(
@@ -148,14 +146,14 @@ def id_of(path: Path) -> str:
 
 
 class _HeaderReader:
-    """Reads the values of one header and collects what is wrong with them, as (key, message)."""
+    """Reads the values of one header and collects what is wrong with them."""
 
     def __init__(self, head: str, fields: dict[str, Yaml], path: Path, body: str) -> None:
         self.head = head
         self.fields = fields
         self.path = path
         self.body = body
-        self.faults: list[tuple[str, str]] = []
+        self.faults: list[HeaderFault] = []
         self._raw_values: dict[str, Yaml] | None = None
 
     def read_record(self, primitive: Primitive | None) -> MemoryRecord:
@@ -197,8 +195,8 @@ class _HeaderReader:
             related=lists["related"],
         )
 
-    def _add_fault(self, key: str, message: str) -> None:
-        self.faults.append((key, f"{message[:1].upper()}{message[1:]}."))
+    def _add_fault(self, key: str, message: str, item: str | None = None) -> None:
+        self.faults.append(HeaderFault(key, f"{message[:1].upper()}{message[1:]}.", item))
 
     def _text(self, key: str) -> str:
         value = self.fields.get(key)
@@ -295,7 +293,7 @@ class _HeaderReader:
         for text in found:
             if parse_reference(text) is None:
                 message = f"the reference {text[:80]!r} is not a path in this repository and is ignored"
-                self._add_fault("references", message)
+                self._add_fault("references", message, text)
         return found
 
     def _kind(self, primitive: Primitive) -> LearningKind | None:

@@ -110,6 +110,18 @@ def test_each_wrong_value_has_its_own_message_place_and_fixes(tmp_path: Path) ->
     )
 
 
+def test_a_wrong_reference_is_marked_where_it_is_however_long_and_however_the_list_is_written(tmp_path: Path) -> None:
+    path = tmp_path / ".lerim" / "memory" / "decisions" / "a.md"
+    long = f"/{'x' * 90}"
+    for header, place in (
+        (f"references:\n  - {long}/a.py\n  - {long}/b.py\n", [(9, 4), (10, 4)]),
+        ("references: src/app.py, ../out.py\n", [(8, 24)]),
+    ):
+        document = parse_memory_document(f"---\nid: a\n{HEAD}{header}---\n\nText.\n")
+        found = check_header(document, path, "memory")
+        assert [(one.span.start_line, one.span.start_character) for one in found] == place
+
+
 def write_verified_memory(repo: Path, user_home: Path) -> Path:
     """Writes the memory as it is after somebody has verified it against the code; returns its file."""
     home = Home(user_home / ".lerim")
