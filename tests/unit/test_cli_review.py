@@ -17,6 +17,7 @@ from lerim.times import format_moment
 from proposals import propose
 from reviews import made_candidate, proposed
 from terminal import answer, run
+from window import write_memory
 
 EDITOR_TEXTS = Path(__file__).parents[2] / "extension" / "src" / "views" / "shared" / "web" / "text.ts"
 
@@ -81,6 +82,18 @@ def test_a_memory_is_shown_whole_if_nobody_can_tell_whether_it_was_accepted_here
     shown = run("memory", "show", name, "--repo", str(repo))
     assert (shown.exit_code, "The review ledger cannot be used" in shown.stderr) == (0, True)
     assert "  the developer: “" in shown.stdout and "\nfile: " in shown.stdout
+
+
+@pytest.mark.parametrize("answer", ["--same", "--changes"])
+def test_a_teammates_memory_stays_the_teammates_when_it_is_updated_here(place: ReviewPaths, repo: Path, answer: str):
+    theirs = write_memory(repo, id="20260801-uv", title="Use uv", body="Not pip.", references=()).stem
+    name = propose(place)
+    assert run("review", "accept", name, answer, theirs, "--repo", str(repo)).exit_code == 0
+    own = propose(place, "Run make check before every commit", turn="bbbbbbbbbbbb")
+    assert run("review", "accept", own, "--keep", "--repo", str(repo)).exit_code == 0
+    shown = [run("memory", "show", one, "--repo", str(repo)).stdout for one in (theirs, own)]
+    assert "  the developer: “" in shown[0] and "  you: “" not in shown[0]
+    assert "  you: “" in shown[1] and "  the developer: “" not in shown[1]
 
 
 def test_quotes_stay_on_this_machine_by_the_setting_or_when_asked(place: ReviewPaths, repo: Path):

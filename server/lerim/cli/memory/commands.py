@@ -237,7 +237,7 @@ def show_command(
         since = f" since {drift.since}" if drift.since else ""
         output.print_line(output.escape_controls(f"{DRIFT_LABELS[memory_output.drift]}{since}: {drift.detail}"))
     output.print_line("\n" + output.escape_controls(memory_output.body, lines=True).rstrip() + "\n")
-    names = SPEAKER_NAMES if personal or _was_accepted_here(paths, name) else MEMORY_SPEAKER_NAMES
+    names = SPEAKER_NAMES if personal or _was_made_here(paths, name) else MEMORY_SPEAKER_NAMES
     for quote in memory_output.evidence:
         words = f"“{output.escape_controls(quote.quote)}”" if quote.quote else "(the quote is kept on another machine)"
         output.print_line(f"  {names[quote.who]}: {words}")
@@ -248,10 +248,10 @@ def show_command(
     output.print_line(f"source: {source}\nfile: {output.escape_controls(memory_output.path)}")
 
 
-def _was_accepted_here(paths: ReviewPaths, memory_id: str) -> bool:
-    """Returns whether a memory was accepted on this machine. If that cannot be told, prints why."""
+def _was_made_here(paths: ReviewPaths, memory_id: str) -> bool:
+    """Returns whether a memory was made on this machine. If that cannot be told, prints why."""
     try:
-        return memory_id in queue.acceptances(paths)
+        return memory_id in queue.list_own_memories(paths)
     except MemoryError_ as error:
         output.print_problems([error.problem()])
         return False

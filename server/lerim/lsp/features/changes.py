@@ -10,7 +10,7 @@ async def update_after_change(sidecar: Sidecar, repo: Repo | None) -> None:
     """Updates hovers, lenses, views and agents' files after any memory of a repository may have changed, or after a
     personal one has, which every repository shows (`repo` is None)."""
     for one in sidecar.repos.known if repo is None else [repo]:
-        await uses.refresh_ratings(sidecar, one)
+        await uses.refresh_memory_marks(sidecar, one)
         if await sidecar.run_in_thread(rescan_repo, one, True) or repo is None:
             notifications.announce_memories(sidecar, one)
         rules_files.refresh_agent_files(sidecar, one)  # even if nothing was found: a watcher may have been faster

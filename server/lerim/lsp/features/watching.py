@@ -64,7 +64,7 @@ async def _show_repos(sidecar: Sidecar) -> None:
         drift.check_drift(sidecar, repo, whole=True)
     await candidate_counts.announce_changed_candidates(sidecar, repos)
     for repo in repos:
-        await uses.refresh_ratings(sidecar, repo)
+        await uses.refresh_memory_marks(sidecar, repo)
 
 
 async def _update_agent_programs(sidecar: Sidecar) -> None:

@@ -29,7 +29,7 @@ async def check_for_changes(sidecar: Sidecar) -> None:
     await check_for_checkouts(sidecar)
     for repo in sidecar.repos.known:
         drift.check_drift(sidecar, repo)
-        await uses.refresh_ratings(sidecar, repo)
+        await uses.refresh_memory_marks(sidecar, repo)
     await candidate_counts.announce_changed_candidates(sidecar, sidecar.repos.known)
 
 

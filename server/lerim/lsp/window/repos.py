@@ -53,8 +53,8 @@ class Repo:
     so that no hover waits for it (the memory folder stands for all files). `changed_files` are memory files to be read
     again under `reread_lock`. `generation` changes whenever memories are reread. `hook_refresh_is_due`: a refresh of
     the hooks' index starts soon. `candidate_paths`: the files that each waiting candidate refers to, once they were
-    needed. `unwanted`: what the person has called memories, by id, if that is wrong or outdated; `accepted`: the ids of
-    those that were accepted on this machine, and not by a teammate.
+    needed. `unwanted`: what the person has called memories, by id, if that is wrong or outdated; `own_memories`: the
+    ids of those that were made on this machine, and not by a teammate.
     """
 
     project: Project
@@ -80,7 +80,7 @@ class Repo:
     hook_refresh_is_due: bool = False
     candidate_paths: dict[str, ReferencedPaths] = field(default_factory=dict)
     unwanted: Mapping[str, str] = field(default_factory=dict)
-    accepted: frozenset[str] = frozenset()
+    own_memories: frozenset[str] = frozenset()
 
     def cache_memory(self, path: Path, stored: StoredMemory, generation: int) -> None:
         """Caches a memory, unless files changed since reading it began at `generation`."""

@@ -1,5 +1,6 @@
 """Counts the use of memories in the editor: memories that were opened, and hovers that were read; and knows which
-memories the person has called wrong or outdated and did nothing to keep since, so that hovers can say so."""
+memories the person has called wrong or outdated and did nothing to keep since, and which were made here, so that
+hovers can say so."""
 
 from __future__ import annotations
 
@@ -60,18 +61,18 @@ def _record_use(sidecar: Sidecar, private_folder: Path, memory_id: str, kind: Us
             log.warning("%s", problem.message)
 
 
-async def refresh_ratings(sidecar: Sidecar, repo: Repo) -> None:
-    """Reads again what the person called a repository's memories, and which of them they accepted. Hovers read only
-    what is kept here."""
+async def refresh_memory_marks(sidecar: Sidecar, repo: Repo) -> None:
+    """Reads again what the person called a repository's memories, and which of them were made on this machine. Hovers
+    read only what is kept here."""
     repo.unwanted = await sidecar.run_in_thread(find_unwanted, sidecar, repo.project.key)
-    repo.accepted = await sidecar.run_in_thread(_find_accepted, sidecar, repo)
+    repo.own_memories = await sidecar.run_in_thread(_find_own_memories, sidecar, repo)
 
 
-def _find_accepted(sidecar: Sidecar, repo: Repo) -> frozenset[str]:
+def _find_own_memories(sidecar: Sidecar, repo: Repo) -> frozenset[str]:
     from lerim.review import queue
 
     try:
-        return frozenset(queue.acceptances(find_review_paths(sidecar, repo)))
+        return queue.list_own_memories(find_review_paths(sidecar, repo))
     except LerimError as error:
         log.warning("%s", error.explanation)
         return frozenset()

@@ -312,6 +312,15 @@ class Ledger:
         )
         return {memory: (datetime.fromisoformat(at), source) for memory, at, source in found}
 
+    def memories_made(self) -> set[str]:
+        """The ids of the memories that were accepted or added here when no file of theirs existed."""
+        found = self._sql.execute(
+            "SELECT memory FROM actions WHERE stage='done' AND kind IN ('accept', 'settle', 'add') AND ("
+            " SELECT min(json_extract(value, '$[3]') IS NULL) FROM json_each(changes)"
+            " WHERE json_extract(value, '$[0]') = 'memory' AND instr(json_extract(value, '$[2]'), memory || '.md'))"
+        )
+        return {memory for (memory,) in found}
+
     def has_actions(self) -> bool:
         """Whether anything was ever done in this project's review."""
         return next(self.list_actions("done", "undone", "undoing", "started", "reverting"), None) is not None

@@ -145,7 +145,7 @@ def _render_memory(request: Request, place: Place, memory_id: str, *, refused: L
         "source": describe_source(view),
         "seen": stored.text_hash,
         "linked": linked,
-        "is_own": place.scope == "global" or memory_id in queue.acceptances(place.paths),
+        "is_own": place.scope == "global" or memory_id in queue.list_own_memories(place.paths),
         "drift": drift,
         "ending": ending,
         "has_baselines": bool(view.references) and baselines.has_baselines(place.paths.private),

@@ -59,7 +59,7 @@ AGE_UNITS = (("year", 365), ("month", 30), ("week", 7), ("day", 1))
 class HoverMemory:
     """A memory to show, with the handle for its links. `turn`: it names a turn of a transcript that can be opened.
     `drift`: its drift, None if it is fresh. `called`: "wrong" or "outdated" if the person has called it so. `is_own`:
-    it was accepted on this machine, so the person who reads it is the one who said its quotes. `missing`: references to
+    it was made on this machine, so the person who reads it is the one who said its quotes. `missing`: references to
     other places that are not found, if the one that the hover is about is."""
 
     record: MemoryRecord

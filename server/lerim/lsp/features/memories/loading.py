@@ -165,7 +165,7 @@ def make_hover_memory(
     sidecar: Sidecar, repo: Repo, record: MemoryRecord, place: Reference | None = None
 ) -> HoverMemory:
     """Adds to a memory what a hover needs: its handle, whether it names a turn, its drift at a place in the code, and
-    what the person called it, and whether they accepted it."""
+    what the person called it, and whether it was made on this machine."""
     handle = sidecar.handles.make_handle(HandleTarget(repo.project.root, record.id))
     turn = find_quoted_turn(record)[1] != ""
     drift, called = repo.drift.by_id.get(record.id), repo.unwanted.get(record.id, "")
@@ -175,7 +175,7 @@ def make_hover_memory(
         drift = repo.drift.find_drift(record.id, references, place)
         if drift is None or drift.state != "gone":
             missing = tuple(one.reference for one in repo.drift.all_by_id.get(record.id, ()) if one.state == "gone")
-    return HoverMemory(record, handle, turn, drift, called, is_own=record.id in repo.accepted, missing=missing)
+    return HoverMemory(record, handle, turn, drift, called, is_own=record.id in repo.own_memories, missing=missing)
 
 
 def find_quoted_turn(record: MemoryRecord) -> tuple[str, str]:
