@@ -17,6 +17,7 @@ from .claims import is_quoted as is_quoted
 from .claims import merge_bodies as merge_bodies
 from .claims import merge_file_texts as merge_file_texts
 from .claims import never_written_by_lerim as never_written_by_lerim
+from .claims import skip_politeness as skip_politeness
 from .claims import split_sentences as split_sentences
 from .claims import strip_boilerplate as strip_boilerplate
 from .claims import without_quotes as without_quotes

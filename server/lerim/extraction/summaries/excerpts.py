@@ -33,7 +33,7 @@ _WORD = compile_later(r"[^\W\d_]+")
 _PLAN = compile_later(
     r"^(?:please )?implement (?:the following|this|the) plan\W{0,4}\s(?:plan\W{1,3}\s{0,3})?", re.IGNORECASE
 )
-_POLITE = compile_later(
+_POLITE_REQUEST = compile_later(
     r"^(?:(?:please|pls|ok|now|hey|hi|let['’]?s|(?:can|could|would|will) (?:you|we)|i want you to)[ ,]{1,2})+",
     re.IGNORECASE,
 )
@@ -96,7 +96,7 @@ def title_request(text: str, most: int) -> str:
     """Returns a message as a title: its first sentence without polite phrases. A question keeps its question mark,
     unless such a phrase made it one."""
     first = _BREAK.split(text, maxsplit=1)[0]
-    request = _POLITE.sub("", first) or first
+    request = _POLITE_REQUEST.sub("", first) or first
     return one_line(capitalize_first(request), most).rstrip(".:,; " if request == first else ".:,;? ")
 
 

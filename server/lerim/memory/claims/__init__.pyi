@@ -17,3 +17,4 @@ from .merge_text import merge_bodies as merge_bodies
 from .merge_text import merge_file_texts as merge_file_texts
 from .merge_text import never_written_by_lerim as never_written_by_lerim
 from .merge_text import split_sentences as split_sentences
+from .politeness import skip_politeness as skip_politeness

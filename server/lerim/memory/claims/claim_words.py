@@ -14,6 +14,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TypeVar
 
+from lerim.memory.claims.politeness import skip_politeness
 from lerim.memory.similarity import normalise_claim
 from lerim.words import STOP_WORDS, is_unspaced, letter_pairs, split_words, stem
 
@@ -137,7 +138,7 @@ def is_quoted(text: str, quote: str) -> bool:
         return False
     before, _, after = quoted.partition(said)
     before, after = before.rstrip(' “"(-–—'), after.lstrip(' ”")')
-    begins = not before or before[-1] in ".!?:;…" or _POLITE.fullmatch(f"{before} ") is not None
+    begins = not before or before[-1] in ".!?:;…" or skip_politeness(f"{before} x")[0] == "x"
     return begins and (not after or _SENTENCE_STOP.match(after) is not None)
 
 
@@ -148,14 +149,6 @@ def strip_boilerplate(text: str) -> str:
 
 _TITLE_WORD = re.compile(r"[^\W_](?:[\w./@+-]*[^\W_])?")
 _TITLE_END = re.compile(r"(?:[`()\"”*]{0,4}(?P<stop>[.!?])(?=\s|$)|[`()\"”*]{0,4}[,;:]|[`()\"”*]{0,4}(?=\s|$))\s*")
-
-_POLITE = re.compile(
-    r"(?:(?:please|pls|plz|kindly|ok(?:ay)?|all ?right|so|then|now|thanks|thank you|thx|hi|hello|hey|great|perfect|nice"
-    r"|cool|but|and|you['’]?re (?:\w{1,20} )?right|(?:can|could|would|will) you)\b[\s,.!:;—–-]{1,4}"
-    r"|(?:no|nope|nah|yes|yeah|yep|well|oh|hm+|wait)(?:\s?,|\s?[-—–]{1,2})\s){1,4}",
-    re.IGNORECASE,
-)
-"""What may stand before a title in its sentence: titles are made without it (`extraction/facts/title.py`)."""
 
 
 def body_without_title(title: str, body: str) -> str:
@@ -174,8 +167,8 @@ def body_with_title(title: str, new_title: str, body: str) -> str:
 
 def _find_title_end(title: str, body: str) -> re.Match[str] | None:
     """Returns the end of the title in a body that begins with it, also after polite words; None in any other."""
-    polite = _POLITE.match(body)
-    return _match_title(title, body, 0) or (_match_title(title, body, polite.end()) if polite else None)
+    start = len(body) - len(skip_politeness(body)[0])
+    return _match_title(title, body, 0) or (_match_title(title, body, start) if start else None)
 
 
 def _match_title(title: str, body: str, start: int) -> re.Match[str] | None:
