@@ -47,7 +47,7 @@ test("the newest days are open until a screen of sessions is listed, the newest 
 
 test("a session's row opens it, and what it is made of is said as plain text", async () => {
   const hostile = "[x](command:evil) <b>hi</b>";
-  context.answer(protocol.sessionsList, () => ({ sessions: [session("a", { title: hostile, tokens: null, files: null })], total: 1 }));
+  context.answer(protocol.sessionsList, () => ({ sessions: [session("a", { title: hostile, tokens: null, files: 0 })], total: 1 }));
   const [day] = await view.getChildren();
   const item = itemOf((await view.getChildren(day))[0]);
   expect(item).toMatchObject({ label: hostile, description: "12 min", command: { command: "lerim.openSession", arguments: ["a"] }, contextValue: "lerim.session" });

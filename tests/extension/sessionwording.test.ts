@@ -18,8 +18,8 @@ test("durations are said in two units at most", () => {
   expect([45, 59.6, 90, 12 * 60, 3600, 2 * 3600 + 300, 86_400, 86_400 * 3 + 3600 * 4].map(durationText)).toEqual(["45 s", "1 min", "2 min", "12 min", "1 h", "2 h 5 min", "1 d", "3 d 4 h"]);
 });
 
-test("a session says how long it took and how many files it touched, where that is known", () => {
-  const changes = [{}, { started: "", files: null }, { files: 0 }, { gone: true, files: 1 }];
+test("a session says how long it took and how many files it touched", () => {
+  const changes = [{}, { started: "", files: 0 }, { files: 0 }, { gone: true, files: 1 }];
   expect(changes.map((change) => sessionDescription(session("a", change)))).toEqual(["12 min · 5 files", "", "12 min", "12 min · 1 file · deleted by its agent"]);
 });
 
@@ -31,8 +31,8 @@ test("a subagent's session whose parent is missing says so", () => {
 });
 
 test("what is not recorded is said to be so", () => {
-  const tooltip = sessionTooltip(session("a", { tokens: null, files: null, models: [], branches: [], cost: 0.5, error: "It is torn." }));
-  for (const line of ["Tokens: not recorded", "Files touched: not recorded", "Model: not recorded", "Branch: not recorded", "Cost: $0.50", "It is torn."]) expect(tooltip).toContain(line);
+  const tooltip = sessionTooltip(session("a", { tokens: null, models: [], branches: [], cost: 0.5, error: "It is torn." }));
+  for (const line of ["Tokens: not recorded", "Model: not recorded", "Branch: not recorded", "Cost: $0.50", "It is torn."]) expect(tooltip).toContain(line);
   expect(tokensText(session("a"))).toBe("1,200 in, 300 out, 9,000 cached");
 });
 

@@ -109,7 +109,7 @@ test("in Restricted Mode nothing is asked until the workspace is trusted", async
 
 test("a panel restored with the window shows its session again, and one without a session goes", async () => {
   await transcripts.deserializeWebviewPanel(window.createWebviewPanel("lerim.transcript", "Session") as never, { id: "s9", position: 7 });
-  expect((await message(startedPanel(), "session")).outline.session.id).toBe("s9");
+  expect((await message(startedPanel(), "session")).outline.session.place).toBe("s9");
   const broken = window.createWebviewPanel("lerim.transcript", "Session");
   let disposed = false;
   broken.onDidDispose(() => (disposed = true));

@@ -38,7 +38,7 @@ async def open_session(editor: Editor, isolated: Path) -> tuple[str, list[Any]]:
     assert cli("sync", "--repo", str(editor.repo))["state"] == "done"
     [day] = (await editor.ask(core.SESSIONS_DAYS, {"everywhere": False})).days
     listed = await editor.ask(core.SESSIONS_LIST, {"day": day.day, "everywhere": False, "start": 0})
-    id_ = listed.sessions[0].id
+    id_ = listed.sessions[0].place
     return id_, (await editor.ask(core.SESSION_TURNS, {"id": id_, "start": 0, "count": 9})).turns
 
 

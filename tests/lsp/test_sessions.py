@@ -62,7 +62,7 @@ async def test_sessions_are_listed_by_day_with_what_they_are_made_of_and_without
     assert not (isolated / ".lerim").exists(), "asking makes no catalog"
     synced(editor)
     one = await the_session(editor)
-    assert (one.session, one.platform, one.agent, one.gone) == (FIRST, "claude", "Claude Code", False)
+    assert (one.id, one.platform, one.agent, one.gone) == (FIRST, "claude", "Claude Code", False)
     assert (one.prompts, one.toolCalls, one.toolErrors) == (2, 2, 1)
     assert one.title.startswith("Use the key [redacted:") and "\u202e" not in one.title
     assert SECRET not in str(one)
@@ -80,7 +80,7 @@ async def test_a_subagent_s_session_whose_parent_is_missing_is_listed_and_says_s
     await editor.start()
     synced(editor)
     one = await the_session(editor)
-    assert (one.session, one.parent, one.parentMissing) == ("agent-a1", FIRST, True)
+    assert (one.id, one.parent, one.parentMissing) == ("agent-a1", FIRST, True)
 
 
 async def test_a_transcript_comes_by_pages_clean_and_with_how_each_call_ended(editor: Editor, isolated: Path) -> None:
@@ -89,25 +89,25 @@ async def test_a_transcript_comes_by_pages_clean_and_with_how_each_call_ended(ed
     await editor.start()
     synced(editor)
     one = await the_session(editor)
-    opened = await editor.ask(core.SESSION_OPEN, {"id": one.id, "turn": ""})
-    assert (opened.kinds, opened.at, opened.session.id) == ("prrp", -1, one.id)
+    opened = await editor.ask(core.SESSION_OPEN, {"id": one.place, "turn": ""})
+    assert (opened.kinds, opened.at, opened.session.place) == ("prrp", -1, one.place)
     assert len(opened.sizes) == 4
     lines = opened.summary.splitlines()
     assert lines[0].startswith("A Claude Code session of 2 prompts"), "the title of the session is not said twice"
     assert "- Your last words: “thanks”" in lines
     assert not any(re.search(r"\[[0-9a-f]{12}", line) for line in lines), "ids of turns mean nothing to a person"
     assert SECRET not in opened.summary and "\u202e" not in opened.summary
-    page = await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": 0, "count": 3})
+    page = await editor.ask(core.SESSION_TURNS, {"id": one.place, "start": 0, "count": 3})
     first, second, third = page.turns
     assert first.text.startswith("Use the key [redacted:") and "U+202E" in first.text
     assert [(done.title, done.status, done.exitCode) for done in second.calls] == [("$ pytest -q", "error", 2)]
     assert "1 failed" in second.calls[0].text
     assert [(done.title, done.status) for done in third.calls] == [(f"Edit {editor.repo}/src/app.py", "ok")]
-    last = await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": 3, "count": 3})
+    last = await editor.ask(core.SESSION_TURNS, {"id": one.place, "start": 3, "count": 3})
     assert [turn.text for turn in last.turns] == ["thanks"]
-    at = await editor.ask(core.SESSION_OPEN, {"id": one.id, "turn": third.turn})
+    at = await editor.ask(core.SESSION_OPEN, {"id": one.place, "turn": third.turn})
     assert at.at == 2
-    found = await editor.ask(core.SESSION_FIND, {"id": one.id, "text": "GETusername"})
+    found = await editor.ask(core.SESSION_FIND, {"id": one.place, "text": "GETusername"})
     assert found.positions == [2]
     assert [done.edits for done in (*second.calls, *third.calls)] == [False, True]
     unknown = await editor.refused(core.SESSION_OPEN, {"id": "nowhere", "turn": ""})
@@ -132,22 +132,22 @@ async def test_the_edits_and_the_output_of_a_call_are_read_from_its_transcript_w
     await editor.start()
     synced(editor)
     one = await the_session(editor)
-    turn = (await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": 1, "count": 1})).turns[0]
+    turn = (await editor.ask(core.SESSION_TURNS, {"id": one.place, "start": 1, "count": 1})).turns[0]
     assert [done.edits for done in turn.calls] == [False, True]
-    [edit] = (await editor.ask(core.SESSION_CALL, {"id": one.id, "turn": turn.turn, "call": 1})).edits
+    [edit] = (await editor.ask(core.SESSION_CALL, {"id": one.place, "turn": turn.turn, "call": 1})).edits
     assert (edit.path, edit.before) == (path, "a = 1\n\n⋯\nb")
     assert edit.after.startswith("key = '[redacted:") and edit.after.endswith("⋯\nc")
-    read = await editor.ask(core.SESSION_CALL, {"id": one.id, "turn": turn.turn, "call": 0})
+    read = await editor.ask(core.SESSION_CALL, {"id": one.place, "turn": turn.turn, "call": 0})
     assert (read.edits, read.outputCut) == ([], 0)
     assert read.output.startswith("a = 1\nkey = [redacted:")
     for asked in ({"turn": turn.turn, "call": 7}, {"turn": "0" * 12, "call": 1}):
-        refused = await editor.refused(core.SESSION_CALL, {"id": one.id, **asked})
+        refused = await editor.refused(core.SESSION_CALL, {"id": one.place, **asked})
         assert "not in the transcript" in refused.message
-    message = await killed(editor, core.SESSION_CALL, {"id": one.id, "turn": turn.turn, "call": 0})
+    message = await killed(editor, core.SESSION_CALL, {"id": one.place, "turn": turn.turn, "call": 0})
     assert message.startswith("The reading ended without an answer")
-    assert await editor.ask(core.SESSION_CALL, {"id": one.id, "turn": turn.turn, "call": 0}) == read
+    assert await editor.ask(core.SESSION_CALL, {"id": one.place, "turn": turn.turn, "call": 0}) == read
     path_of_session.unlink()
-    refused = await editor.refused(core.SESSION_CALL, {"id": one.id, "turn": turn.turn, "call": 1})
+    refused = await editor.refused(core.SESSION_CALL, {"id": one.place, "turn": turn.turn, "call": 1})
     assert "not in the transcript" in refused.message or "cannot be read" in refused.message, refused.message
 
 
@@ -170,10 +170,10 @@ async def test_a_long_turn_is_cut_and_had_whole_when_asked_for(editor: Editor, i
     await editor.start()
     synced(editor)
     one = await the_session(editor)
-    [cut, _] = (await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": 0, "count": 9})).turns
+    [cut, _] = (await editor.ask(core.SESSION_TURNS, {"id": one.place, "start": 0, "count": 9})).turns
     assert len(cut.text) == 20_000
     assert cut.left > 100_000
-    [whole] = (await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": 0, "count": 1, "whole": True})).turns
+    [whole] = (await editor.ask(core.SESSION_TURNS, {"id": one.place, "start": 0, "count": 1, "whole": True})).turns
     assert len(whole.text) == len(cut.text) + cut.left
     assert whole.left == 0
 
@@ -185,7 +185,7 @@ async def test_an_answer_is_bounded_however_many_turns_are_asked_for(editor: Edi
     synced(editor)
     one = await the_session(editor)
     start, seen = 0, []
-    while turns := (await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": start, "count": 500})).turns:
+    while turns := (await editor.ask(core.SESSION_TURNS, {"id": one.place, "start": start, "count": 500})).turns:
         assert sum(len(turn.text) for turn in turns) <= 210_000
         seen += [turn.turn for turn in turns]
         start += len(turns)
@@ -201,7 +201,7 @@ async def test_search_finds_turns_with_filters_and_any_text_is_safe(editor: Edit
     hits = (await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "agent:claude mended"})).hits
     [hit] = [one for one in hits if "`getUserName` is mended" in one.snippet]
     assert (hit.platform, hit.role) == ("claude", "assistant")
-    assert hit.id == (await the_session(editor)).id
+    assert hit.id == (await the_session(editor)).place
     key = (await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "key please"})).hits[0]
     assert SECRET not in str(key) and "[redacted:" in key.snippet
     assert (await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "agent:codex mended"})).hits == []
@@ -254,7 +254,7 @@ async def test_a_job_that_failed_is_shown_with_its_reason_retried_and_skipped(ed
     [failed] = (await editor.ask(core.AGENTS, {"root": None})).jobs
     assert (failed.state, failed.tries) == ("failed", 1)
     assert failed.error.startswith("The reader stopped at [redacted:")
-    assert failed.id == (await the_session(editor)).id
+    assert failed.id == (await the_session(editor)).place
     assert (await editor.ask(core.QUEUE_ACT, {"job": failed.job, "action": "skip"})).ok
     assert (await editor.ask(core.AGENTS, {"root": None})).jobs == []
     assert (await editor.ask(core.QUEUE_ACT, {"job": failed.job, "action": "retry"})).ok

@@ -21,7 +21,7 @@ from lerim.models.money.usage import ModelStep, RoleUsage, Usage, WaitingWork, W
 from lerim.models.state import ModelView
 from lerim.sessions.queue.job_rows import JobRow
 from lerim.statistics.figures import Figures
-from lerim.views import SessionOutput, StatusOutput, TurnOutput
+from lerim.views import SessionView, StatusOutput, TurnOutput
 
 CLONE = Path(__file__).resolve().parents[2]
 DOCS = CLONE / "docs"
@@ -70,7 +70,7 @@ def test_why_a_model_is_not_asked_is_told() -> None:
     assert {why for why in get_args(WaitReason) if why} <= set(re.findall(r"`([a-z]+)`", listed.split("`why`")[1]))
 
 
-@pytest.mark.parametrize(("name", "struct"), [("Session", SessionOutput), ("Turn", TurnOutput)])
+@pytest.mark.parametrize(("name", "struct"), [("Session", SessionView), ("Turn", TurnOutput)])
 def test_every_field_of_a_session_and_a_turn_is_listed(name: str, struct: Any) -> None:
     listed = PROTOCOL.split(f"- `{name}`:")[1].split("\n- `")[0]
     assert set(struct.__struct_fields__) == set(re.findall(r"`([a-z_]+)(?:\[\])?(?: \{[^}]*\})?`", listed)) - {

@@ -1236,14 +1236,13 @@ export interface OutlineView {
   resume: string;
 }
 /**
- * A session as shown in lists and in the viewer's header. `files` is the number of files it touched; it and
- * `tokens` are None if the agent does not record them. `parent` is the session that started a subagent's session;
- * `parentMissing`: that one was not read.
+ * A session as `--json`, the API and the editor show it. `place` identifies it on this machine. `files` is the
+ * number of files it touched. A number is None if the agent's store does not record it. `parent` is the session that
+ * started a subagent's session; `parentMissing`: that one was not read. `error`: why it could not be read last.
  */
 export interface SessionView {
   id: string;
-  session: string;
-  platform: string;
+  platform: "claude" | "codex" | "copilot" | "cursor" | "gemini" | "opencode";
   agent: string;
   title: string;
   started: string;
@@ -1251,16 +1250,17 @@ export interface SessionView {
   folder: string;
   branches: string[];
   models: string[];
-  files: number | null;
   turns: number;
   prompts: number;
   toolCalls: number;
   toolErrors: number;
   denials: number;
+  files: number;
   tokens: Tokens | null;
   cost: number | null;
   parent: string;
   parentMissing: boolean;
+  place: string;
   gone: boolean;
   error: string;
 }

@@ -45,7 +45,7 @@ export function sessionDescription(session: SessionView): string {
   const seconds = sessionSeconds(session);
   return [
     ...(seconds === undefined ? [] : [durationText(seconds)]),
-    ...(session.files === null || session.files === 0 ? [] : [counted(session.files, "file")]),
+    ...(session.files === 0 ? [] : [counted(session.files, "file")]),
     ...(session.parentMissing ? ["subagent, parent missing"] : []),
     ...(session.gone ? ["deleted by its agent"] : []),
   ].join(" · ");
@@ -102,7 +102,7 @@ export function sessionTooltip(session: SessionView): string {
     `Branch: ${session.branches.join(", ") || notRecorded}`,
     `Folder: ${session.folder || notRecorded}`,
     `Work: ${workText(session)}`,
-    `Files touched: ${session.files ?? notRecorded}`,
+    `Files touched: ${session.files}`,
     `Tokens: ${tokensText(session)}`,
     ...(session.cost === null ? [] : [`Cost: $${session.cost.toFixed(2)}`]),
     ...(session.parentMissing ? ["", `A subagent's session. The session that started it (${session.parent}) is not on this machine.`] : []),

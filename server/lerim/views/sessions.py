@@ -20,20 +20,25 @@ from lerim.sessions import (
     SessionListItem,
     Tokens,
     TurnRow,
+    agent_name,
     clean_line,
     list_facts,
+    session_title,
 )
 from lerim.views.summaries import SummaryView, find_folder_projects, find_summary_view
 
-TITLE_CHARACTERS = 120
+MAX_NAMES = 100
+"""Most branches or models listed for one session."""
 
 
-class SessionOutput(msgspec.Struct, frozen=True):
-    """A session as `--json` prints it. A number is None if the agent's store does not record it. `parent` is the
-    session that started a subagent's session; `parent_missing` means that it was not found."""
+class SessionView(msgspec.Struct, frozen=True):
+    """A session as `--json`, the API and the editor show it. `place` identifies it on this machine. `files` is the
+    number of files it touched. A number is None if the agent's store does not record it. `parent` is the session that
+    started a subagent's session; `parent_missing`: that one was not read. `error`: why it could not be read last."""
 
     id: str
     platform: Platform
+    agent: str
     title: str
     started: str
     ended: str
@@ -44,6 +49,7 @@ class SessionOutput(msgspec.Struct, frozen=True):
     prompts: int
     tool_calls: int
     tool_errors: int
+    denials: int
     files: int
     tokens: Tokens | None
     cost: float | None
@@ -51,6 +57,7 @@ class SessionOutput(msgspec.Struct, frozen=True):
     parent_missing: bool
     place: str
     gone: bool
+    error: str
 
 
 class TurnOutput(msgspec.Struct, frozen=True):
@@ -72,7 +79,7 @@ class TurnOutput(msgspec.Struct, frozen=True):
 class SessionListOutput(msgspec.Struct, frozen=True):
     """What `sessions list --json` prints."""
 
-    sessions: list[SessionOutput]
+    sessions: list[SessionView]
 
 
 class TurnSearchOutput(msgspec.Struct, frozen=True):
@@ -84,7 +91,7 @@ class TurnSearchOutput(msgspec.Struct, frozen=True):
 class ShownSessionOutput(msgspec.Struct, frozen=True):
     """What `sessions show --json` prints. `summary` is None if the session has none or if one turn was requested."""
 
-    session: SessionOutput
+    session: SessionView
     turns: list[TurnOutput]
     summary: SummaryView | None = None
 
@@ -114,7 +121,7 @@ def load_session_list(home: Home, filters: SessionFilters, limit: int) -> Sessio
     """Returns the sessions that match, most recently ended first."""
     with open_catalog_if_any(home) as catalog:
         sessions = catalog.list_filtered_sessions(filters, limit) if catalog else []
-    return SessionListOutput([make_session_output(session) for session in sessions])
+    return SessionListOutput([make_session_view(session) for session in sessions])
 
 
 def search_turns(
@@ -148,7 +155,7 @@ def load_session(home: Home, session: str, turn: str = "") -> ShownSessionOutput
         if turn
         else find_summary_view(find_folder_projects(found.cwds, home), home, found.platform, found.session_id)
     )
-    return ShownSessionOutput(make_session_output(found), [make_turn_output(row) for row in rows], summary)
+    return ShownSessionOutput(make_session_view(found), [make_turn_output(row) for row in rows], summary)
 
 
 def load_session_facts(home: Home, session: str, relations: Sequence[str] = ()) -> SessionFactsOutput:
@@ -185,28 +192,31 @@ def open_catalog_if_any(home: Home) -> AbstractContextManager[Catalog | None]:
     return Catalog.open(home) if home.catalog.exists() else nullcontext()
 
 
-def make_session_output(session: SessionListItem) -> SessionOutput:
+def make_session_view(session: SessionListItem) -> SessionView:
     """Returns a session of the catalog for display, without secrets."""
-    return SessionOutput(
-        id=clean_text(session.session_id),
+    return SessionView(
+        id=clean_line(session.session_id),
         platform=session.platform,
-        title=format_title(session),
+        agent=agent_name(session.platform),
+        title=session_title(session),
         started=format_time(session.started) if session.started else "",
         ended=format_time(session.ended) if session.ended else "",
-        folder=clean_text(session.cwds[0]) if session.cwds else "",
-        branches=_clean_texts(session.branches),
-        models=_clean_texts(session.models),
+        folder=clean_line(session.cwds[0]) if session.cwds else "",
+        branches=[clean_line(name) for name in session.branches[:MAX_NAMES]],
+        models=[clean_line(name) for name in session.models[:MAX_NAMES]],
         turns=session.turns,
         prompts=session.prompts,
         tool_calls=session.tool_calls,
         tool_errors=session.tool_errors,
+        denials=session.denials,
         files=session.files,
         tokens=session.tokens,
         cost=session.cost,
-        place=clean_text(session.place),
-        parent=clean_text(session.parent),
+        parent=clean_line(session.parent),
         parent_missing=session.parent_missing,
+        place=session.place,
         gone=session.vanished,
+        error=clean_line(session.error),
     )
 
 
@@ -239,11 +249,6 @@ def _make_fact_output(one: SessionFact) -> FactOutput:
         confidence=fact.confidence,
         supersedes=_clean_texts(fact.supersedes),
     )
-
-
-def format_title(session: SessionListItem) -> str:
-    """Returns the title of a session, or its first prompt, on one line."""
-    return clean_line(session.title or session.opening, TITLE_CHARACTERS) or "(no title)"
 
 
 def _clean_texts(texts: Iterable[str]) -> list[str]:

@@ -208,7 +208,7 @@ export function session(id: string, changes: Partial<SessionView> = {}): Session
   const when = { started: "2026-03-02T10:00:00Z", ended: "2026-03-02T10:12:00Z" };
   const where = { folder: "/repo", branches: ["main"], models: ["gpt-5"], files: 5 };
   const work = { turns: 4, prompts: 2, toolCalls: 3, toolErrors: 1, denials: 0, tokens: { input: 1200, output: 300, cacheRead: 9000, cacheWrite: 0 }, cost: null };
-  return { id, session: `${id}-0000`, platform: "codex", agent: "Codex", title: `Mend the cart (${id})`, ...when, ...where, ...work, parent: "", parentMissing: false, gone: false, error: "", ...changes };
+  return { id: `${id}-0000`, place: id, platform: "codex", agent: "Codex", title: `Mend the cart (${id})`, ...when, ...where, ...work, parent: "", parentMissing: false, gone: false, error: "", ...changes };
 }
 
 export function sessionTurn(turn: string): SessionTurn {

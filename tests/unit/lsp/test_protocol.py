@@ -15,7 +15,7 @@ from lerim.errors import Problem
 from lerim.jobs import agent_states
 from lerim.jobs.report import DroppedView, SyncReport, WithdrawnView
 from lerim.lsp.features.memories import loading, tree
-from lerim.lsp.features.sessions import agent_stores, listing, search
+from lerim.lsp.features.sessions import agent_stores, search
 from lerim.lsp.protocol import agents, core, memories, models
 from lerim.memory.record import Evidence
 from lerim.memory.views import MemoryView
@@ -23,6 +23,7 @@ from lerim.models.money.usage import Usage
 from lerim.review.results import ReviewResult
 from lerim.review.views import CandidateView, LeftOutView, TargetView, UndoView
 from lerim.sessions import SessionTurn, ShownCall
+from lerim.views import SessionView
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "PROTOCOL.md").read_text(encoding="utf-8")
 METHODS = {value for value in vars(core).values() if isinstance(value, str) and value.startswith("lerim/")}
@@ -39,7 +40,7 @@ def test_every_message_is_on_the_page() -> None:
         *(DroppedView, WithdrawnView, SyncReport, Usage),
         *(loading.TitleView, tree.TreeGroup, tree.TreeProposal, tree.TreeMemory),
         *(memories.MemoryActView, answers.Citation, answers.Sentence, answers.Passage, answers.Answer),
-        *(listing.SessionView, search.HitView, SessionTurn, ShownCall, agent_stores.JobView),
+        *(SessionView, search.HitView, SessionTurn, ShownCall, agent_stores.JobView),
         *(status.ConnectionView, status.ChannelView, agents.AgentEditView),
         *(agent_states.AgentView, agent_states.StoreView, agent_states.SkippedView),
         *(models.EditorModelView, models.ModelAnswerView),

@@ -38,7 +38,7 @@ export function folderOf(node: unknown): string | undefined {
 
 /** The id of the session of a row; undefined for anything else. */
 export function sessionIdOf(node: unknown): string | undefined {
-  return folderOf(node) === undefined ? undefined : (node as SessionNode).session.id; // SAFETY: as in folderOf
+  return folderOf(node) === undefined ? undefined : (node as SessionNode).session.place; // SAFETY: as in folderOf
 }
 
 const viewId = "lerim.sessions";
@@ -86,9 +86,9 @@ export class SessionsView implements vscode.TreeDataProvider<SessionsNode>, vsco
     const loadedBefore = this.#loadedSessions;
     const { sessions } = await this.#loadPage(day, shownSessions.length);
     if (this.#loadedSessions !== loadedBefore) return; // reloaded meanwhile
-    const shownIds = new Set(shownSessions.map(({ id }) => id));
+    const shownPlaces = new Set(shownSessions.map(({ place }) => place));
     // a session that was found meanwhile moves the others on, and the editor refuses rows with the same id
-    loadedBefore.set(day.day, [...shownSessions, ...sessions.filter(({ id }) => !shownIds.has(id))]);
+    loadedBefore.set(day.day, [...shownSessions, ...sessions.filter(({ place }) => !shownPlaces.has(place))]);
     this.#changed.fire(day);
   }
 
@@ -122,12 +122,12 @@ export class SessionsView implements vscode.TreeDataProvider<SessionsNode>, vsco
   #sessionItem(session: protocol.SessionView): vscode.TreeItem {
     const [title, description] = [plainText(session.title), sessionDescription(session)];
     return treeItem(title, {
-      id: `session:${session.id}`,
+      id: `session:${session.place}`,
       description,
       tooltip: sessionTooltip(session), // plain text, never markdown: the title comes from a transcript
       iconPath: agentIcon(this.context.extension.extensionUri, session.platform),
       contextValue: "lerim.session",
-      command: { command: "lerim.openSession", title: "Open Session", arguments: [session.id] },
+      command: { command: "lerim.openSession", title: "Open Session", arguments: [session.place] },
       accessibilityInformation: { label: `${session.agent}: ${title}, ${description}` },
     });
   }

@@ -21,15 +21,23 @@ from lerim.cli.terminal import (
 )
 from lerim.extraction import address_person
 from lerim.memory import SPEAKER_NAMES
-from lerim.sessions import Catalog, Platform, SessionFilters, TurnRow, agent_name, browsing, make_turn_snippet
+from lerim.sessions import (
+    Catalog,
+    Platform,
+    SessionFilters,
+    TurnRow,
+    agent_name,
+    browsing,
+    make_turn_snippet,
+    session_title,
+)
 from lerim.times import format_moment
 from lerim.views import (
     SessionListOutput,
     SummaryView,
     TurnSearchOutput,
-    format_title,
     load_session,
-    make_session_output,
+    make_session_view,
     make_turn_output,
     open_catalog_if_any,
 )
@@ -76,10 +84,10 @@ def list_command(
     with open_catalog_if_any(find_home()) as catalog:
         sessions = catalog.list_filtered_sessions(filters, limit) if catalog else []
     if as_json:
-        output.show_json(SessionListOutput([make_session_output(session) for session in sessions]))
+        output.show_json(SessionListOutput([make_session_view(session) for session in sessions]))
         return
     for session in sessions:
-        view = make_session_output(session)
+        view = make_session_view(session)
         counts = f"{output.pluralize(session.prompts, 'prompt')}, {output.pluralize(session.tool_calls, 'call')}"
         files = f", {output.pluralize(session.files, 'file')}" if session.files else ""
         gone = ", its transcript was deleted" if view.gone else ""
@@ -217,7 +225,7 @@ def _find_title(catalog: Catalog, row: TurnRow) -> str:
     """Returns the title of the session that a turn belongs to."""
     place = browsing.locate_turn(catalog.db, row.id)
     session_item = browsing.find_list_item(catalog.db, place[0]) if place else None
-    return format_title(session_item) if session_item else "(no title)"
+    return session_title(session_item) if session_item else "(no title)"
 
 
 sessions_app.command("facts")(facts_command)

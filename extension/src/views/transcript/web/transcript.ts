@@ -352,7 +352,7 @@ function announce(text: string): void {
 
 function saveState(): void {
   position = virtualList.firstVisible;
-  if (outline !== undefined) vscode.setState({ id: outline.session.id, position });
+  if (outline !== undefined) vscode.setState({ id: outline.session.place, position });
 }
 
 function parseSavedPosition(state: unknown): number {

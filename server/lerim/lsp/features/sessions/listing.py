@@ -12,23 +12,13 @@ import msgspec
 from lerim.lsp.protocol import DaysParams, SessionsParams
 from lerim.lsp.window import Sidecar
 from lerim.memory import format_time
-from lerim.sessions import (
-    Catalog,
-    SessionListItem,
-    Tokens,
-    agent_name,
-    browsing,
-    clean_line,
-    convert_sqlite_errors,
-    session_title,
-)
+from lerim.sessions import Catalog, browsing, convert_sqlite_errors
+from lerim.views import SessionView, make_session_view
 
 R = TypeVar("R")
 
 PAGE_SESSIONS = 200
 """Sessions per answer."""
-MAX_NAMES = 20
-"""Most branches or models listed for one session."""
 
 
 class DayView(msgspec.Struct, frozen=True):
@@ -43,35 +33,6 @@ class DaysView(msgspec.Struct, frozen=True):
     """The days with sessions, newest first."""
 
     days: list[DayView]
-
-
-class SessionView(msgspec.Struct, frozen=True):
-    """A session as shown in lists and in the viewer's header. `files` is the number of files it touched; it and
-    `tokens` are None if the agent does not record them. `parent` is the session that started a subagent's session;
-    `parent_missing`: that one was not read."""
-
-    id: str
-    session: str
-    platform: str
-    agent: str
-    title: str
-    started: str
-    ended: str
-    folder: str
-    branches: list[str]
-    models: list[str]
-    files: int | None
-    turns: int
-    prompts: int
-    tool_calls: int
-    tool_errors: int
-    denials: int
-    tokens: Tokens | None
-    cost: float | None
-    parent: str
-    parent_missing: bool
-    gone: bool
-    error: str
 
 
 class SessionsView(msgspec.Struct, frozen=True):
@@ -115,34 +76,6 @@ def _load_days(db: sqlite3.Connection, projects: Sequence[str] | None) -> DaysVi
 def _load_sessions(db: sqlite3.Connection, projects: Sequence[str] | None, params: SessionsParams) -> SessionsView:
     found, total = browsing.list_recent_sessions(db, projects, max(0, params.start), PAGE_SESSIONS, params.day)
     return SessionsView([make_session_view(session) for session in found], total)
-
-
-def make_session_view(session: SessionListItem) -> SessionView:
-    """Makes the view of a session, cleaned for display."""
-    return SessionView(
-        id=session.place,
-        session=clean_line(session.session_id),
-        platform=session.platform,
-        agent=agent_name(session.platform),
-        title=session_title(session),
-        started=wire_time(session.started),
-        ended=wire_time(session.ended),
-        folder=clean_line(session.cwds[0]) if session.cwds else "",
-        branches=[clean_line(name) for name in session.branches[:MAX_NAMES]],
-        models=[clean_line(name) for name in session.models[:MAX_NAMES]],
-        files=session.files,
-        turns=session.turns,
-        prompts=session.prompts,
-        tool_calls=session.tool_calls,
-        tool_errors=session.tool_errors,
-        denials=session.denials,
-        tokens=session.tokens,
-        cost=session.cost,
-        parent=clean_line(session.parent),
-        parent_missing=session.parent_missing,
-        gone=session.vanished,
-        error=clean_line(session.error),
-    )
 
 
 def wire_time(time: datetime | None) -> str:

@@ -37,7 +37,7 @@ from lerim.sessions import (
     session_title,
 )
 from lerim.times import format_moment
-from lerim.views import find_folder_projects, find_summary_view
+from lerim.views import SessionView, find_folder_projects, find_summary_view, make_session_view
 
 MAX_SUMMARY = 4_000
 MAX_FOUND = 10_000
@@ -52,7 +52,7 @@ class OutlineView(msgspec.Struct, frozen=True):
     (-1: not found), `note` a remark about the whole session, and `summary` its short summary ("" if there is none).
     `resume` is the command that continues it in a terminal, "" if its agent has none."""
 
-    session: listing.SessionView
+    session: SessionView
     kinds: str
     sizes: list[int]
     at: int
@@ -124,7 +124,7 @@ def _load_outline(db: sqlite3.Connection, params: OpenParams, home: Home) -> Out
     sizes = [min(size, MAX_TEXT) for size in found.sizes[:MAX_KINDS]]
     note = _describe_session(session, len(found.kinds))
     summary, resume = _load_summary(session, home), make_resume_command(session)
-    return OutlineView(listing.make_session_view(session), kinds, sizes, found.position, note, summary, resume)
+    return OutlineView(make_session_view(session), kinds, sizes, found.position, note, summary, resume)
 
 
 def _load_summary(session: browsing.SessionListItem, home: Home) -> str:
