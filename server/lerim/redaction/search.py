@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from operator import itemgetter
 from typing import NamedTuple
 
 from lerim.patterns import compile_later
@@ -74,12 +75,15 @@ def find_secrets(text: str) -> list[Span]:
     spans += find_interrupted_tokens(text)
     if spans and "[redacted:" in text:
         marks = [match.span() for match in REDACTION_MARK.finditer(text)]
-        spans = [
-            span  # a private block goes as a whole, whatever was removed from it before
-            for span in spans
-            if span.kind == "private" or not any(span.start < end and start < span.end for start, end in marks)
-        ]
+        # a private block goes as a whole, whatever was removed from it before
+        spans = [span for span in spans if span.kind == "private" or not _touches(span, marks)]
     return _merge(spans)
+
+
+def _touches(span: Span, marks: list[tuple[int, int]]) -> bool:
+    """Returns whether the span overlaps one of the marks, which are in order."""
+    following = bisect_right(marks, span.start, key=itemgetter(1))  # the first that does not end before the span
+    return following < len(marks) and marks[following][0] < span.end
 
 
 def _find_repetitions(text: str, spans: list[Span]) -> list[Span]:
@@ -110,7 +114,7 @@ def _apply_rules(text: str, *, decode: bool = True) -> list[Span]:
     by_names = (lines_above, sentences) if found_parts else ()  # these find nothing without a name
     for place in (keywords, named_literals, arguments_and_headers, *by_names, idioms):
         by_place += place.find_spans(text, lowered, found_parts)
-    spans += [span for span in by_place if not is_public(text, span)]
+    spans += [span for span in dict.fromkeys(by_place) if not is_public(text, span)]  # several rules find the same
     if decode and max(map(len, runs), default=0) >= encoded.SHORTEST_RUN:
         spans += encoded.find_encoded_secrets(text, lambda decoded: _apply_rules(decoded, decode=False))
     return [extend_span(text, span) for span in spans]

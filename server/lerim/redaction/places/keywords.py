@@ -12,11 +12,11 @@ from collections.abc import Iterator, Set
 from lerim.patterns import compile_later
 from lerim.redaction.places.positional import is_odd_value, is_token
 from lerim.redaction.values import (
-    PLACEHOLDER,
-    SAMPLE,
     NameGroup,
     Span,
     find_places,
+    is_placeholder,
+    is_sample,
     is_scrambled,
     is_uuid,
     looks_random,
@@ -159,7 +159,7 @@ def yield_value(match: re.Match[str] | None, kind: str) -> Iterator[Span]:
 
 
 def _is_no_secret(value: str) -> bool:
-    return bool(PLACEHOLDER.search(value[:80]) or SAMPLE.search(value[:400]) or _EMAIL_ADDRESS.match(value))
+    return bool(is_placeholder(value) or is_sample(value[:400]) or _EMAIL_ADDRESS.match(value))
 
 
 def trim_value(match: re.Match[str]) -> str:

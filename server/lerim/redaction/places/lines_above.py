@@ -7,11 +7,11 @@ from collections.abc import Iterator, Set
 
 from lerim.patterns import compile_later
 from lerim.redaction.values import (
-    PLACEHOLDER,
-    SAMPLE,
     NameGroup,
     Span,
     find_places,
+    is_placeholder,
+    is_sample,
     is_uuid,
     looks_chosen,
     looks_like_password,
@@ -87,6 +87,7 @@ _VALUE_BELOW = compile_later(
 _VALUE_AFTER_COLON = compile_later(r"[^\n:]{0,60}:[ \t]{1,3}(?P<value>[^\s\"'`]{8,200})[ \t.]{0,4}(?=\r?\n|\Z)")
 _LABELS = NameGroup(("password", "token", "api key", "secret key", "access key", "passphrase"))
 _KUBERNETES_DATA = compile_later(r"\n[ \t]{0,4}(?:string)?data:(?=[ \t]{0,4}\r?\n)", re.IGNORECASE)
+_LONGEST_DATA_LINE = 24
 _KUBERNETES_ENTRY = compile_later(
     r"\n[ \t]{1,8}(?P<name>[\w.-]{1,60}):[ \t]{1,4}[\"']?(?P<value>[A-Za-z0-9+/=_!@#$%^&*~-]{8,4000})[\"']?[ \t]{0,4}"
     r"(?=\r?\n|\Z)"
@@ -107,8 +108,7 @@ def find_spans(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]
     for word in select_found_names(_COMMANDS, found_parts):
         for at in find_places(lowered, word):
             yield from _check_match(_PRINTED_SECRET.match(text, at), "secret")
-    for at in find_places(lowered, "kind: secret\n"):
-        yield from _find_kubernetes_entries(text, at)
+    yield from _find_kubernetes_entries(text, lowered)
 
 
 def _check_match(match: re.Match[str] | None, kind: str) -> Iterator[Span]:
@@ -117,23 +117,27 @@ def _check_match(match: re.Match[str] | None, kind: str) -> Iterator[Span]:
 
 
 def _is_secret(value: str) -> bool:
-    return looks_like_password(value) and value[-1] != ")" and not is_uuid(value) and not PLACEHOLDER.search(value[:80])
+    return looks_like_password(value) and value[-1] != ")" and not is_uuid(value) and not is_placeholder(value)
 
 
-def _find_kubernetes_entries(text: str, at: int) -> Iterator[Span]:
-    """Yields the values in the YAML of a Secret whose `kind` is at `at`: a document, or an item of a list. `kubectl get
-    -o yaml` prints them before the kind."""
-    begin = max(at - 8000, 0)
-    begin = max(begin, *(text.rfind(mark, begin, at) for mark in ("\n---", "\n- ")))
-    end = min(
-        (found for mark in ("\n---", "\n- ") if (found := text.find(mark, at, at + 8000)) >= 0), default=len(text)
-    )
-    for data in _KUBERNETES_DATA.finditer(text, begin, min(end, at + 2000)):
-        searched_to = data.end()
-        while (match := _KUBERNETES_ENTRY.match(text, searched_to)) and match.end() <= end:
-            searched_to = match.end()
-            if not SAMPLE.search(match["value"][:400]):
-                yield Span(*match.span("value"), "secret")
+def _find_kubernetes_entries(text: str, lowered: str) -> Iterator[Span]:
+    """Yields the values in the YAML of every Secret: a document, or an item of a list. `kubectl get -o yaml` prints
+    them before the kind. What was searched for one `kind` is not searched again for the next."""
+    searched_to = 0
+    for at in find_places(lowered, "kind: secret\n"):
+        begin = max(at - 8000, 0)
+        begin = max(begin, *(text.rfind(mark, begin, at) for mark in ("\n---", "\n- ")))
+        end = min(
+            (found for mark in ("\n---", "\n- ") if (found := text.find(mark, at, at + 8000)) >= 0), default=len(text)
+        )
+        last = min(end, at + 2000)
+        for data in _KUBERNETES_DATA.finditer(text, max(begin, searched_to), last):
+            entry = data.end()
+            while (match := _KUBERNETES_ENTRY.match(text, entry)) and match.end() <= end:
+                entry = match.end()
+                if not is_sample(match["value"][:400]):
+                    yield Span(*match.span("value"), "secret")
+        searched_to = max(searched_to, last - _LONGEST_DATA_LINE)
 
 
 def _find_table_cells(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Set
 
 from lerim.patterns import compile_later
 from lerim.redaction.values import (
-    PLACEHOLDER,
-    SAMPLE,
     NameGroup,
     Span,
     find_places,
+    is_placeholder,
     is_punctuated_key,
+    is_sample,
     is_scrambled,
     is_uuid,
     looks_like_password,
@@ -97,7 +97,7 @@ def _is_unlike_word_groups(value: str) -> bool:
 def _check_passphrase(match: re.Match[str] | None) -> Iterator[Span]:
     """Yields a network's passphrase: a person chose it, so it may look like words."""
     value = match["value"] if match is not None else ""
-    is_no_secret = not value or is_uuid(value) or PLACEHOLDER.search(value) or SAMPLE.search(value)
+    is_no_secret = not value or is_uuid(value) or is_placeholder(value) or is_sample(value)
     if match is not None and not is_no_secret and (looks_like_password(value) or match["quoted"]):
         yield Span(*match.span("value"), "password")
 

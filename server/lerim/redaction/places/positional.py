@@ -9,11 +9,11 @@ from urllib.parse import unquote
 
 from lerim.patterns import compile_later
 from lerim.redaction.values import (
-    PLACEHOLDER,
-    SAMPLE,
     NameGroup,
     Span,
     find_places,
+    is_placeholder,
+    is_sample,
     is_unlike_words,
     looks_random,
     select_found_names,
@@ -174,10 +174,10 @@ def is_token(value: str, suffix: str = "") -> bool:
     if len(value) < 12 or value.isdigit() or " " in value:
         return False
     if value.isalpha() and value.isascii():
-        return is_unlike_words(value) and not SAMPLE.search(value)
+        return is_unlike_words(value) and not is_sample(value)
     if _DOTTED_NAME.match(value) and not any(map(_is_jumbled, re.split(r"[.\[:-]", value))):
         return False
-    if SAMPLE.search(value) or _URL.match(value) or (suffix.lower().endswith("id") and value.count("-") == 4):
+    if is_sample(value) or _URL.match(value) or (suffix.lower().endswith("id") and value.count("-") == 4):
         return False  # neither a token's id nor its URL is a token
     return looks_random(value)
 
@@ -280,10 +280,10 @@ def is_odd_value(value: str, quoted: bool) -> bool:
     if not quoted:
         value = value.rstrip(".,!?:)")
     if value.isalpha() and is_unlike_words(value):
-        return not PLACEHOLDER.search(value[:80])
+        return not is_placeholder(value)
     if len(value) < 4 or (value.isdigit() and (quoted or len(value) < 6)) or not _UNUSUAL_CHARACTER.search(value):
         return False
-    if " " in value or _DOTTED_NAME.match(value) or PLACEHOLDER.search(value[:80]):
+    if " " in value or _DOTTED_NAME.match(value) or is_placeholder(value):
         return False
     return quoted or not ("(" in value or _PATH.match(value))
 
@@ -291,7 +291,7 @@ def is_odd_value(value: str, quoted: bool) -> bool:
 def _may_be_password(value: str) -> bool:
     """Returns whether a value may be a password however ordinary it looks, because its name says so."""
     lowered = value.strip("\"'`.,!?;:)*").lower()
-    if len(lowered) < 4 or lowered in _NO_PASSWORDS or PLACEHOLDER.search(value[:80]) or _PATH.match(value):
+    if len(lowered) < 4 or lowered in _NO_PASSWORDS or is_placeholder(value) or _PATH.match(value):
         return False
     return not (re.fullmatch(r"[\w.-]{1,200}", lowered) and re.search(r"pass(?:word|wd|phrase)|(?:^|_)pwd", lowered))
 
@@ -308,7 +308,7 @@ def _find_url_passwords(text: str) -> list[Span]:
         if match is None:
             continue
         searched_to = match.end()
-        if not PLACEHOLDER.search(match["value"][:80]) and match["value"].lower() not in _NO_PASSWORDS:
+        if not is_placeholder(match["value"]) and match["value"].lower() not in _NO_PASSWORDS:
             spans.append(Span(*match.span("value"), "url-password"))
     return spans
 
@@ -323,7 +323,7 @@ def _find_authorization(text: str, lowered: str) -> list[Span]:
                 continue
             value = match["value"]
             is_certain = is_named and (word == "basic " or (len(value) >= 20 and any(map(str.isdigit, value))))
-            if not PLACEHOLDER.search(value[:80]) and (is_certain or looks_random(value)):
+            if not is_placeholder(value) and (is_certain or looks_random(value)):
                 spans.append(Span(*match.span("value"), "authorization"))
     return spans
 
@@ -343,7 +343,7 @@ def _find_cookies(text: str, lowered: str) -> list[Span]:
             searched_to = pair.end()
             value = pair["value"] or ""
             is_value = len(value) >= 6 and (bool(_UNUSUAL_CHARACTER.search(value)) or len(value) >= 16)
-            if is_value and pair["name"].lower() not in _COOKIE_ATTRIBUTES and not PLACEHOLDER.search(value[:80]):
+            if is_value and pair["name"].lower() not in _COOKIE_ATTRIBUTES and not is_placeholder(value):
                 spans.append(Span(*pair.span("value"), "cookie"))
             if not text.startswith(";", searched_to):
                 break
@@ -370,7 +370,7 @@ def _find_command_passwords(text: str, lowered: str) -> list[Span]:
 
 
 def _is_no_password(value: str) -> bool:
-    return value.lower() in _NO_PASSWORDS or bool(PLACEHOLDER.search(value[:80])) or bool(_PATH.match(value))
+    return value.lower() in _NO_PASSWORDS or is_placeholder(value) or bool(_PATH.match(value))
 
 
 def _find_url_keys(text: str, lowered: str, found_parts: Set[str]) -> list[Span]:

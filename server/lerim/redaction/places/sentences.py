@@ -9,11 +9,11 @@ from collections.abc import Iterator, Set
 from lerim.patterns import compile_later
 from lerim.redaction.places.positional import is_odd_value
 from lerim.redaction.values import (
-    PLACEHOLDER,
-    SAMPLE,
     NameGroup,
     Span,
     find_places,
+    is_placeholder,
+    is_sample,
     is_scrambled,
     is_unlike_words,
     is_uuid,
@@ -129,7 +129,7 @@ def _find_stated_value(text: str, at: int, end: int, *, is_key: bool) -> Iterato
     ):
         return
     value = _trim(match["value"])
-    if PLACEHOLDER.search(value[:80]) or SAMPLE.search(value):
+    if is_placeholder(value) or is_sample(value):
         return
     if text[end : end + 6].lower() == "phrase" and _PASSPHRASE.match(value):
         yield Span(match.start("value"), match.start("value") + len(value), "password")

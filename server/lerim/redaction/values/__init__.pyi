@@ -11,9 +11,9 @@ from .name_finder import NameFinder as NameFinder
 from .name_finder import NameGroup as NameGroup
 from .name_finder import find_places as find_places
 from .name_finder import select_found_names as select_found_names
+from .placeholders import is_placeholder as is_placeholder
+from .placeholders import is_sample as is_sample
 from .public import is_public as is_public
-from .rule_types import PLACEHOLDER as PLACEHOLDER
-from .rule_types import SAMPLE as SAMPLE
 from .rule_types import Span as Span
 from .tokens import TOKEN_RUN as TOKEN_RUN
 from .tokens import extend_span as extend_span

@@ -11,7 +11,7 @@ from itertools import pairwise
 from string import ascii_lowercase
 
 from lerim.patterns import compile_later
-from lerim.redaction.values.rule_types import PLACEHOLDER, SAMPLE
+from lerim.redaction.values.placeholders import is_placeholder, is_sample
 
 _SPECIAL_CHARACTER = compile_later(r"[!@#$%^&*?+=~]")
 _CODE = compile_later(r"\$\{|\{\{|\(\?|\[A-Za-z|\[a-z|\\[dws]|%[sd]|</|://|\.\*|&&|\|\||==|=>|\w\(\w*\)|=[\"']|\['")
@@ -47,7 +47,7 @@ _NAME_WORDS = compile_later(r"[A-Z]?[a-z]+|[A-Z]+")
 def is_scrambled(value: str) -> bool:
     """Returns whether letters and digits, or upper and lower case, alternate more often than in a name: `7pEYBamw`, not
     `PBKDF2WithHmac`."""
-    if SAMPLE.search(value) or _OTHER_FORM.match(value) or PLACEHOLDER.search(value[:80]):
+    if is_sample(value) or _OTHER_FORM.match(value) or is_placeholder(value):
         return False
     digits = sum(map(str.isdigit, value))
     characters_per_piece = sum(map(str.isalnum, value)) / max(1, len(_WORD_PIECES.findall(value)))
@@ -69,7 +69,7 @@ def looks_like_password(value: str) -> bool:
     if (
         not 8 <= len(value) <= 200
         or " " in value
-        or PLACEHOLDER.search(value[:80])
+        or is_placeholder(value)
         or _CODE.search(value)
         or _OTHER_FORM.match(value)
     ):
@@ -82,7 +82,7 @@ def looks_like_password(value: str) -> bool:
         letters >= 3
         and digits >= 1
         and bool(_SPECIAL_CHARACTER.search(value))
-        and not SAMPLE.search(value)
+        and not is_sample(value)
         and value[0] != "#"
     )
 
@@ -97,7 +97,7 @@ def looks_chosen(value: str, digits: int = 2) -> bool:
 def is_punctuated_key(value: str) -> bool:
     """Returns whether this is a key of letters, digits and special characters, as frameworks generate them; it may
     contain spaces."""
-    if not 16 <= len(value) <= 200 or _CODE.search(value) or SAMPLE.search(value):
+    if not 16 <= len(value) <= 200 or _CODE.search(value) or is_sample(value):
         return False
     letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
     special_characters = len(value) - letters - digits - sum(value.count(mark) for mark in " _./:-")
@@ -112,12 +112,11 @@ def is_uuid(value: str) -> bool:
 def looks_random(value: str) -> bool:
     """Returns whether a value looks random: letters and digits mixed, or only letters if they are a long mix of
     cases or form no words. Words joined by hyphens, dots or underscores do not look random."""
-    if len(value) < 8 or PLACEHOLDER.search(value[:80]):
+    if len(value) < 8 or is_placeholder(value):
         return False
-    digits = sum(ch.isdigit() for ch in value)
-    letters = sum(ch.isalpha() for ch in value)
+    digits, letters = sum(map(str.isdigit, value)), sum(map(str.isalpha, value))
     if not digits or letters < 3:
-        mixed = any(ch.islower() for ch in value) and any(ch.isupper() for ch in value)
+        mixed = any(map(str.islower, value)) and any(map(str.isupper, value))
         if mixed and len(value) >= 24 and _entropy(value) > 4.0:
             return True
         return letters * 10 >= len(value) * 9 and is_unlike_words(value)

@@ -12,6 +12,9 @@ _NAME_BEFORE = compile_later(
     r"(?P<name>[A-Za-z_][\w.-]{0,60})\\{0,3}[\"'`\]]{0,3}(?:\s?:\s?&?[\w:<>' ]{1,24})?"
     r"\s{0,8}(?:=>|:=|={1,2}|:)\s{0,8}[bfr@]?\\{0,3}[\"'`]?\Z"
 )
+_ASSIGNMENT_SIGN = compile_later(r"[=:]")
+_LONGEST_ASSIGNMENT = 24
+"""How far before the value its sign is at most."""
 _NAME_OF_PAIR = compile_later(
     r"[\"'=:\s](?P<name>[A-Za-z_][\w.-]{0,60})\\{0,3}[\"']?\s{0,4}[,;]?\s{0,40}(?:-\s)?\\{0,3}[\"']?(?i:(?:parameter)?value)"
     r"\\{0,3}[\"']?\s{0,3}[:=]\s{0,3}\\{0,3}[\"']?\Z"
@@ -54,6 +57,7 @@ _DIGEST_NAME = compile_later(
     r"(?:sha-?\d{1,3}|md5|blake\d?\w?|crc32|integrity|checksum|digest|etag|\bh1)[\"']?\s{0,2}[:= -]\s{0,2}[\"']?\Z",
     re.IGNORECASE,
 )
+_LONGEST_DIGEST_NAME = 16
 _REFERENCE_TO_SECRET = compile_later(
     r"arn:[\w:/*-]{0,120}\Z|(?:get|describe|delete|edit|patch|create|rollout) secrets?(?: generic)?[ /]\Z"
 )
@@ -120,9 +124,9 @@ def is_public(text: str, span: Span) -> bool:
         return True  # a template filter
     if before.endswith("[") and _CITED_TURN_ID.match(text, span.start):
         return True
-    if _DIGEST_NAME.search(before) or _REFERENCE_TO_SECRET.search(before) or (value[0] == before[-1:] == ":"):
+    if _introduces_public(before) or (value[0] == before[-1:] == ":"):
         return True
-    name_match = _NAME_OF_PAIR.search(before) or _NAME_BEFORE.search(before)
+    name_match = _match_name_of_pair(before) or _match_assigned_name(before)
     is_cookie = span.kind == "cookie" and _IN_COOKIE_HEADER.search(text, max(0, span.start - 500), span.start)
     if _BARE_DIGEST.match(value) and not is_cookie and _is_named_as_public(before):
         return True
@@ -135,9 +139,25 @@ def is_public(text: str, span: Span) -> bool:
     )
 
 
+def _introduces_public(before: str) -> bool:
+    """Returns whether the text before a value calls it a digest or refers to a secret elsewhere."""
+    if _DIGEST_NAME.search(before, max(0, len(before) - _LONGEST_DIGEST_NAME)):
+        return True
+    return ("arn:" in before or "secret" in before) and bool(_REFERENCE_TO_SECRET.search(before))
+
+
+def _match_assigned_name(before: str) -> re.Match[str] | None:
+    has_sign = _ASSIGNMENT_SIGN.search(before, max(0, len(before) - _LONGEST_ASSIGNMENT))
+    return _NAME_BEFORE.search(before) if has_sign else None
+
+
+def _match_name_of_pair(before: str) -> re.Match[str] | None:
+    return _NAME_OF_PAIR.search(before) if "value" in before.lower() else None
+
+
 def _is_named_as_public(before: str) -> bool:
     """Returns whether the words before a digest or an id show that it is not a secret."""
-    name_match = _NAME_OF_PAIR.search(before) or _WORD_BEFORE.search(before)
+    name_match = _match_name_of_pair(before) or _WORD_BEFORE.search(before)
     if name_match is None or _SECRET_IN_SENTENCE.search(before):
         return False
     name = name_match["name"]

@@ -65,18 +65,3 @@ def _sides(rule: MiddleRule) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 DISCORD_TAIL = compile_later(r"\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![A-Za-z0-9_-])")
 DISCORD_HEAD = compile_later(r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{22,28}$")
-
-SAMPLE = compile_later(
-    r"x{5,}|your|example|placeholder|redacted|replace|changeme|dummy|sample|\*{3}|\.{3}|(.)\1{7,}",
-    re.IGNORECASE,
-)
-"""What shows that a token is made up, as in documentation; searched anywhere in the value."""
-PLACEHOLDER = compile_later(
-    r"^(?:\$|<|\{|%(?:[A-Za-z_]\w*%|[sdq(@{]|$)|\[|\.\.\.|\*{2,}|x{3,}|your|my[-_]|example|dummy|placeholder"
-    r"|change[-_]?(?:me|it)|redacted|none$|null$|undefined$|true$|false$|todo|test$|fake|secrets?\.|env\.|process\."
-    r"|import\.meta|os\.|config\.|settings\.|self\.|this\.|req\.|request\.|ctx\.|vars?\.|\||&(?:[a-z_]+$|amp|&|$)"
-    r"|!(?:[A-Za-z]+(?:\s|$)|[=!\[(]|$)|=)|redacted|\$\{|\{\{|<[a-z]|\*{4,}|x{8,}|your[-_]|[-_]here$|example\.com",
-    re.IGNORECASE,
-)
-"""What shows that a value stands for a secret or refers to one: a variable, a template, a word such as `none`.
-Searched in the first 80 characters of a value; most of its forms must be at the beginning."""

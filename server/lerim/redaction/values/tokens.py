@@ -10,7 +10,8 @@ from operator import attrgetter
 from lerim.patterns import compile_later
 from lerim.redaction.values import token_forms
 from lerim.redaction.values.appearance import is_scrambled, looks_random
-from lerim.redaction.values.rule_types import DISCORD_HEAD, DISCORD_TAIL, SAMPLE, MiddleRule, Span, TokenRule
+from lerim.redaction.values.placeholders import is_sample
+from lerim.redaction.values.rule_types import DISCORD_HEAD, DISCORD_TAIL, MiddleRule, Span, TokenRule
 
 TOKEN_RUN = compile_later(r"[A-Za-z0-9_+/=.~:$?%@|-]{12,}")
 """A run of characters that can contain a token."""
@@ -113,7 +114,7 @@ def _find_token_end(text: str, start: int, literal_end: int, rule: TokenRule) ->
 
 def _is_sample(rest: str) -> bool:
     """Returns whether the text after a token's literal is made up, as in documentation."""
-    return bool(SAMPLE.search(rest[:400])) or len(set(rest)) < 2
+    return is_sample(rest[:400]) or len(set(rest)) < 2
 
 
 def _apply_middle_rule(text: str, rule: MiddleRule) -> Iterator[Span]:
