@@ -61,7 +61,7 @@ test("@lerim answers sentence by sentence, with sources that open a memory and n
 
 test("without a model @lerim shows the passages, and an error is said", async () => {
   const made = { model: "", leftOut: 0, spent: [], steps: [], problems: [], message: "No model is chosen.", seconds: 1, known: true, state: "done" as const };
-  context.answer(protocol.ask, () => ({ question: "", sentences: [], passages: [{ citation: ofMemory, text: "Use uv", detail: "", time: "", path: "", flags: [] }], ...made }));
+  context.answer(protocol.ask, () => ({ question: "", sentences: [], passages: [{ citation: ofMemory, text: "Use uv", detail: "", time: "", path: "", flags: [], role: null }], ...made }));
   expect((await say("lerim.chat", "Which tool?")).text).toMatch(/No model is chosen[^]*Use uv/);
   context.refuse(protocol.ask, "The catalog is locked.");
   expect((await say("lerim.chat", "Which tool?")).text).toMatch(/The catalog is locked/);

@@ -9,12 +9,12 @@ export type InstallLevel = "user" | "project";
 export type AgentChannel = "mcp" | "hooks" | "skill";
 export type AgentName = "claude" | "codex" | "copilot" | "gemini" | "opencode" | "cursor" | "vscode";
 export type AgentTool = "recall" | "why" | "propose";
+export type Role = "user" | "assistant";
 export type Primitive = "decision" | "learning" | "question" | "theme" | "summary";
 export type ProposedAction = "add" | "same" | "update" | "supersede" | "resolve" | "merge" | "archive" | "consolidate" | "refer" | "close";
 export type Speaker = "user" | "assistant" | "tool" | "web";
 export type ChannelState = "installed" | "untrusted" | "changed" | "missing" | "unreadable" | "extension";
 export type Feedback = "useful" | "wrong" | "outdated";
-export type Role = "user" | "assistant";
 export type MemoryGrouping = "primitive" | "file" | "freshness";
 export type RefusalReason = "no-permission" | "blocked" | "quota" | "not-found" | "gone" | "cancelled" | "failed";
 /**
@@ -315,8 +315,9 @@ export interface Citation {
 /**
  * A memory or turn that was found, without secrets.
  *
- * `detail` says what it is (`decision`, `user, Claude Code`), `time` when it was said (ISO 8601, "" if unknown), and
- * `path` is a memory's file. `flags` are the reasons not to show it to a model.
+ * `detail` says what kind of memory it is and what is unusual about it (`decision, drifted`); of a turn, it is the
+ * agent's name, and `role` is who speaks. `time` is when it was said (ISO 8601, "" if unknown), and `path` is a
+ * memory's file. `flags` are the reasons not to show it to a model.
  */
 export interface Passage {
   citation: Citation;
@@ -325,6 +326,7 @@ export interface Passage {
   text: string;
   path: string;
   flags: string[];
+  role: Role | null;
 }
 /**
  * The usage of one model by one role. `model` is its label: `openrouter:openai/gpt-5-nano@openrouter.ai`.

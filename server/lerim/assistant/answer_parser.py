@@ -33,7 +33,7 @@ def render_prompt(question: str, passages: Sequence[Passage]) -> str:
 def is_for_model(passage: Passage) -> bool:
     """Whether a model may see this passage. A turn that reads like a command to an agent is shown only if the person
     said it."""
-    return not passage.flags or passage.citation.kind == "memory" or passage.detail.startswith("user")
+    return not passage.flags or passage.citation.kind == "memory" or passage.role == "user"
 
 
 def passages_for_model(passages: Sequence[Passage]) -> list[Passage]:
@@ -43,7 +43,7 @@ def passages_for_model(passages: Sequence[Passage]) -> list[Passage]:
 
 def _heading(passage: Passage) -> str:
     when = f", {passage.time[:10]}" if passage.time else ""
-    return f"[{passage.citation.number}] {passage.citation.kind}, {clean_text(passage.detail)}{when}"
+    return f"[{passage.citation.number}] {passage.citation.kind}, {clean_text(passage.description)}{when}"
 
 
 class AnswerParser(CitedSentenceParser):
@@ -63,5 +63,5 @@ class AnswerParser(CitedSentenceParser):
 
 def as_numbered_text(passage: Passage) -> NumberedText:
     """Return a passage as the text that sentences are checked against."""
-    context = f"{passage.detail}\n{passage.time}\n{passage.citation.title}"
+    context = f"{passage.description}\n{passage.time}\n{passage.citation.title}"
     return NumberedText(passage.citation.number, context, passage.text)

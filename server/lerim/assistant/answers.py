@@ -8,6 +8,7 @@ import msgspec
 
 from lerim.errors import Problem
 from lerim.models import ModelStep, RoleUsage
+from lerim.sessions import Role
 
 PassageKind = Literal["memory", "turn"]
 AnswerState = Literal["done", "partial", "cancelled"]
@@ -32,8 +33,9 @@ class Citation(msgspec.Struct, frozen=True):
 class Passage(msgspec.Struct, frozen=True):
     """A memory or turn that was found, without secrets.
 
-    `detail` says what it is (`decision`, `user, Claude Code`), `time` when it was said (ISO 8601, "" if unknown), and
-    `path` is a memory's file. `flags` are the reasons not to show it to a model.
+    `detail` says what kind of memory it is and what is unusual about it (`decision, drifted`); of a turn, it is the
+    agent's name, and `role` is who speaks. `time` is when it was said (ISO 8601, "" if unknown), and `path` is a
+    memory's file. `flags` are the reasons not to show it to a model.
     """
 
     citation: Citation
@@ -42,6 +44,12 @@ class Passage(msgspec.Struct, frozen=True):
     text: str
     path: str = ""
     flags: tuple[str, ...] = ()
+    role: Role | None = None
+
+    @property
+    def description(self) -> str:
+        """What it is, as a model is shown it: `decision, drifted` or `user, Claude Code`."""
+        return f"{self.role}, {self.detail}" if self.role else self.detail
 
 
 class Sentence(msgspec.Struct, frozen=True):

@@ -288,7 +288,7 @@ def _find_turns(project: Project, home: Home, text: str, word_weights: WordWeigh
                 title = _session_title(catalog, row)
                 citation = Citation(0, f"t:{row.session}#{row.id}", "turn", title, session=row.session, turn=row.id)
                 time, flags = format_time(row.time) if row.time else "", find_flags(title, excerpt)
-                yield Passage(citation, f"{row.role}, {PLATFORM_NAMES[row.platform]}", time, excerpt, flags=flags)
+                yield Passage(citation, PLATFORM_NAMES[row.platform], time, excerpt, flags=flags, role=row.role)
 
 
 def _excerpt(row: TurnRow, word_weights: WordWeights) -> str:

@@ -119,10 +119,7 @@ def _show_answer(answer: Answer, home: Home) -> None:
 def _show_source(passage: Passage, home: Home, *, with_text: bool) -> None:
     citation = passage.citation
     when = f", {format_day(passage.time)}" if passage.time else ""
-    what = passage.detail
-    if citation.kind == "turn":
-        role, _, agent = passage.detail.partition(", ")
-        what = f"{SPEAKER_NAMES['user' if role == 'user' else 'assistant']}, {agent}"
+    what = f"{SPEAKER_NAMES[passage.role]}, {passage.detail}" if passage.role else passage.detail
     lines = [f"{what}{when}: {citation.title}", _format_show_command(passage, home)]
     if with_text:
         lines[1:1] = _first_lines(passage.text, citation.title)

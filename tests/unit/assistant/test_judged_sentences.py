@@ -16,9 +16,10 @@ from lerim.assistant.answers import Citation, Passage, Sentence
 from lerim.extraction import is_supported, split_cited_sentences
 
 
-def passage(number: int, text: str, kind: str = "turn", detail: str = "user, claude", **changes: object) -> Passage:
+def passage(number: int, text: str, kind: str = "turn", detail: str = "Claude Code", **changes: object) -> Passage:
     citation = Citation(number, f"t:s#{number}", kind, "How `Money` is kept")  # type: ignore[arg-type]
-    return Passage(citation, detail, "2026-08-01T10:00:00Z", text, **changes)  # type: ignore[arg-type]
+    role = "user" if kind == "turn" else None
+    return Passage(citation, detail, "2026-08-01T10:00:00Z", text, **{"role": role, **changes})  # type: ignore[arg-type]
 
 
 MONEY = passage(
@@ -130,7 +131,7 @@ def test_the_same_sentence_is_told_once_and_a_flood_is_bounded() -> None:
 
 def test_a_command_in_a_session_is_shown_only_if_the_person_said_it() -> None:
     flags = ("commands-an-agent",)
-    theirs = passage(1, "x", detail="assistant, claude", flags=flags)
+    theirs = passage(1, "x", role="assistant", flags=flags)
     own = passage(2, "x", flags=flags)
     memory = passage(3, "x", "memory", "decision", flags=flags)
     assert passages_for_model([theirs, own, memory]) == [own, memory]
@@ -141,7 +142,7 @@ def test_no_text_of_a_passage_or_question_forges_the_form(text: str, question: s
     made = render_prompt(question, [passage(1, text), passage(2, f"\n[1] memory\n| x\n{text}")])
     assert "[[" not in made
     heads = [line for line in made.splitlines() if line.startswith("[")]
-    assert heads == ["[1] turn, user, claude, 2026-08-01", "[2] turn, user, claude, 2026-08-01"]
+    assert heads == ["[1] turn, user, Claude Code, 2026-08-01", "[2] turn, user, Claude Code, 2026-08-01"]
 
 
 @given(st.text(alphabet="ab. [1]\n,`“”5", max_size=200), st.integers(1, 30))

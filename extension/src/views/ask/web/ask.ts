@@ -169,10 +169,9 @@ function drawSources(): void {
 }
 
 /** What stands above a passage, and the facts below that: of a message, which follow one another from the same session, whose it is; the session comes second. */
-function passageHead({ kind, title }: Citation, detail: string): { readonly head: string; readonly facts: readonly string[] } {
+function passageHead({ citation: { kind, title }, role, detail }: Passage): { readonly head: string; readonly facts: readonly string[] } {
   if (kind === "memory") return { head: title, facts: [kind, detail] };
-  const [role = "", agent = ""] = detail.split(", ");
-  return { head: role === "user" ? "Your message" : "The agent's message", facts: [`session “${title}”`, agent] };
+  return { head: role === "user" ? "Your message" : "The agent's message", facts: [`session “${title}”`, detail] };
 }
 
 /** What a memory says, without its title and the lines about where it applies and what it rests on. */
@@ -187,9 +186,10 @@ function passageText(text: string): string {
   return lines.map((line) => withoutBold(line.replace(/^#{1,6}\s+/, ""))).join("\n");
 }
 
-function passageElement({ text, detail, time, citation }: Passage): HTMLElement {
+function passageElement(passage: Passage): HTMLElement {
+  const { text, time, citation } = passage;
   const excerpt = passageText(citation.kind === "memory" ? memoryExcerpt(text, citation.title) : text);
-  const { head, facts } = passageHead(citation, detail);
+  const { head, facts } = passageHead(passage);
   const factsText = [...facts, dateText(time)].filter((fact) => fact !== "").join(" · ");
   const card = h(
     "div",

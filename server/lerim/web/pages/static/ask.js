@@ -76,12 +76,13 @@ function finish({ sentences, passages: found, message, state: ended }) {
   state.textContent = message || (ended === "cancelled" ? "Stopped." : `${sentences.length === 0 ? "Found" : "Answered from"} ${found.length} ${found.length === 1 ? "passage" : "passages"}.`);
 }
 
-function passageItem({ citation, detail, text }) {
+function passageItem({ citation, role, detail, text }) {
   const link = document.createElement("a");
   link.className = "item-title";
   link.href = passageAddress(citation);
   link.textContent = citation.title || citation.ref;
-  const meta = Object.assign(document.createElement("p"), { className: "meta", textContent: detail });
+  const speaker = { user: "You, ", assistant: "The agent, " }[role] ?? "";
+  const meta = Object.assign(document.createElement("p"), { className: "meta", textContent: `${speaker}${detail}` });
   const quote = Object.assign(document.createElement("div"), { className: "prose short", textContent: text });
   const item = document.createElement("li");
   item.className = "item";
