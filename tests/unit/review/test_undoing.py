@@ -24,7 +24,10 @@ def test_the_next_undo_goes_on_to_the_step_before(place: ReviewPaths) -> None:
     assert (label := queue.find_undoable(place)) and label.id == second
     with pytest.raises(StaleError) as caught:
         queue.undo_last(place)
-    assert second in caught.value.todo and "Added: Pin the port" in caught.value.message
+    assert (
+        "Undo again to take back the action before it." in caught.value.todo
+        and "Added: Pin the port" in caught.value.message
+    )
     assert "+My own line." in caught.value.diff
     assert "My own line" not in str(caught.value)  # what is logged of an error is its message
     assert (label := queue.find_undoable(place)) and label.id == first

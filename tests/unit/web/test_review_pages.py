@@ -32,6 +32,17 @@ def test_an_accept_asks_once_about_quotes_and_each_decision_can_be_undone(
     assert waiting(place) == ["Use uv, not pip"]
 
 
+def test_an_undo_that_fails_says_why_and_names_no_command_of_a_terminal(server: WebServer, place: ReviewPaths) -> None:
+    path = added(place, "Pin the port")
+    action = field(page(server, place, "review"), "action")
+    path.write_text(f"{path.read_text(encoding='utf-8')}My own line.\n", encoding="utf-8")
+    changed = send(server, place, "review/undo", 409, action=action)
+    assert "cannot be undone" in changed and "Undo again to take back the action before it." in changed
+    unknown = send(server, place, "review/undo", 409, action="nonsense")
+    assert "There is no such action." in unknown
+    assert "lerim review" not in changed + unknown
+
+
 def test_a_candidate_is_accepted_as_another_kind(server: WebServer, place: ReviewPaths) -> None:
     choose_quotes(place)
     one = proposed(place, made_candidate("Use uv, not pip"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -23,6 +24,7 @@ from lerim.cli.terminal import (
     output,
     with_error_exit,
 )
+from lerim.errors import StaleError
 from lerim.files import hash_text
 from lerim.memory import MemoryKind
 from lerim.review import ReviewPaths, ReviewResult, queue
@@ -285,8 +287,21 @@ def undo_command(
         return
     act_on_each(
         [action or ""],
-        lambda name: queue.undo_last(paths, name or None),
+        lambda name: _undo(paths, name),
         as_json=as_json,
         personal=personal,
         paths=paths,
     )
+
+
+def _undo(paths: ReviewPaths, action: str) -> ReviewResult:
+    """Undoes an action, the last one for "". If it cannot be undone, names the command that tries it again."""
+    last = None if action else queue.find_undoable(paths)
+    try:
+        result = queue.undo_last(paths, action or None)
+    except StaleError as error:
+        todo = f"{error.todo} `lerim review undo {last.id if last else action}` tries this one again."
+        raise StaleError(error.message, where=error.where, todo=todo, diff=error.diff) from error
+    if result.ok or not action:
+        return result
+    return replace(result, message=f"{result.message} `lerim review undo --list` shows the last ones.")

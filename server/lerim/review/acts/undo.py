@@ -66,8 +66,7 @@ def undo_last(paths: ReviewPaths, action: str | None = None) -> ReviewResult:
         if action is None and target is not None and (bulk := _bulk_of(target)):
             return _undo_bulk(paths, ledger, bulk, ledger.list_bulk(bulk))
         if target is None:
-            known = "There is no such action; `lerim review undo --list` shows the last ones."
-            return ReviewResult(False, "nothing", known if action else "There is nothing to undo.")
+            return ReviewResult(False, "nothing", "There is no such action." if action else "There is nothing to undo.")
         if target.stage == "undone":
             return ReviewResult(True, "already", "Already undone.", target.id)
         _undo_one(paths, ledger, target)
@@ -95,8 +94,7 @@ def _undo_one(paths: ReviewPaths, ledger: Ledger, target: Action) -> None:
         raise StaleError(
             f"“{target.label}” cannot be undone: {error.message}",
             where=error.where,
-            todo=f"{error.todo} The next undo takes the action before it; `lerim review undo {target.id}` tries "
-            "this one again.",
+            todo=f"{error.todo} Undo again to take back the action before it.",
             diff=error.diff,
         ) from error
     if target.kind == "feedback":
