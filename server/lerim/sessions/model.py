@@ -264,6 +264,8 @@ class StoreContents:
 
 LOST_PLACE_CODES = ("bad-line", "bad-row")
 """Problem codes of single lines and rows that could not be read."""
+UNKNOWN_FORM = "unknown-form"
+"""Problem code of a session with records, none of which has a form that its reader knows."""
 
 
 @dataclass(frozen=True, slots=True)

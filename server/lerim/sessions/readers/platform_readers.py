@@ -23,6 +23,7 @@ from lerim.project import can_be_folder
 from lerim.sessions.model import (
     LOST_PLACE_CODES,
     PLATFORM_NAMES,
+    UNKNOWN_FORM,
     Database,
     Platform,
     Readable,
@@ -212,7 +213,7 @@ def _describe_exception(error: Exception) -> str:
     return f"{type(error).__name__} in {Path(own_frames[-1].filename).name}, line {own_frames[-1].lineno}"
 
 
-_LOSS_CODES = (*LOST_PLACE_CODES, "bad-record", "unreadable", "cut-short")
+_LOSS_CODES = (*LOST_PLACE_CODES, UNKNOWN_FORM, "bad-record", "unreadable", "cut-short")
 """The problem codes which mean that a part of the session was lost."""
 
 _OWN_SOURCE = Path(__file__).parents[2]

@@ -44,6 +44,15 @@ _TELLS_END = re.compile(rb'"(?:interrupted":\s{0,3}true|exitCode":)')
 """Matches what a result that is no error may say about how a command ended."""
 
 
+_NAMES_OF_TYPES = """
+    user assistant system attachment progress queue-operation summary ai-title custom-title last-prompt mode
+    permission-mode pr-link frame-link file-history-snapshot file-history-delta relocated worktree-state agent-name
+    agent-setting tag bridge-session content-replacement attribution-snapshot task-summary
+"""
+_RECORD_TYPES = frozenset(_NAMES_OF_TYPES.split())
+"""The types of records that Claude Code is known to write."""
+
+
 class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally]):
     """One pass over a transcript; see `LineReading`. `brief` leaves out the results of successful tool calls, text
     written to files, and reasoning, which take a fifth of the time."""
@@ -57,6 +66,9 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally]):
         return self._tally.build_session(self.transcript, parent=None if self._is_subagent else "")
 
     _decode_line = staticmethod(decode_claude_line)
+
+    def _is_known(self, record: ClaudeRecord) -> bool:
+        return record.type in _RECORD_TYPES
 
     # --- records -------------------------------------------------------------------------------------------------
 

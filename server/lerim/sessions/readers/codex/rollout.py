@@ -72,6 +72,10 @@ class CodexReading(LineReading[CodexRecord, CodexTally]):
 
     _decode_line = staticmethod(decode_codex_line)
 
+    def _is_known(self, record: CodexRecord) -> bool:
+        is_bare_head = not record.type and bool(record.id)  # the first line of an early rollout
+        return is_bare_head or record.type in _ENVELOPES or record.type in _HANDLERS
+
     def _build_session(self) -> Session:
         tally = self._tally
         title = self._index_title or tally.thread_name
@@ -303,6 +307,8 @@ class CodexReading(LineReading[CodexRecord, CodexTally]):
 
 
 _TURN_BEGINNERS = CALLS | {"message", "user_message", "agent_message", "reasoning", "item_completed"}
+_ENVELOPES = ("session_meta", "response_item", "event_msg", "turn_context", "world_state", "compacted")
+"""The types of lines that have a payload."""
 _HANDLERS: dict[str, Callable[[CodexReading, CodexPayload], None]] = {
     **dict.fromkeys(CALLS, CodexReading._add_call),
     **dict.fromkeys(OUTPUTS, CodexReading._add_output),

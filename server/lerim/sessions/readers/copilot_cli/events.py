@@ -84,6 +84,9 @@ class CopilotReading(LineReading[CliEvent, CopilotTally]):
         tally = self._tally
         return tally.build_session(self.transcript, title=self._title or tally.title, has_tokens=tally.has_all_tokens)
 
+    def _is_known(self, event: CliEvent) -> bool:
+        return event.type in _HANDLERS
+
     def _add_record(self, event: CliEvent) -> None:
         handler = _HANDLERS.get(event.type)
         if handler is None:

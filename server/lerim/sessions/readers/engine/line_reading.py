@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from io import BufferedReader, FileIO
+from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -29,6 +30,7 @@ from lerim.sessions.readers.engine.line_stream import (
     fingerprint_file,
     report_cut,
     report_line,
+    report_unknown_form,
 )
 from lerim.sessions.readers.engine.tally import RecentIds, TranscriptTally
 from lerim.sessions.readers.engine.turn_drafts import TurnDraft, TurnDrafts
@@ -40,6 +42,8 @@ _FORMAT = 2
 """The form of the states to resume from. Earlier ones are not used: those transcripts are read from their start."""
 
 BEGINNING_BYTES = 256 * 1024
+LINES_OF_A_FORM = 200
+"""Lines of a session without turns that are looked at to tell whether it has a form that is known."""
 
 Tally = TypeVar("Tally", bound=TranscriptTally)
 Record = TypeVar("Record")
@@ -113,6 +117,10 @@ class LineReading(ABC, Generic[Record, Tally]):
         the tally before it are kept in `_open_start`."""
 
     @abstractmethod
+    def _is_known(self, record: Record) -> bool:
+        """Whether a record has a form that this reader knows, even if it is part of no turn."""
+
+    @abstractmethod
     def _build_session(self) -> Session:
         """Returns the session as far as it was read."""
 
@@ -163,6 +171,8 @@ class LineReading(ABC, Generic[Record, Tally]):
     def _read_plain(self, raw: FileIO, file: BufferedReader[Any]) -> Iterator[Turn]:
         self._file = raw
         self._offset = yield from self._read_lines(file, self._restore_state(raw))
+        if not self._tally.turns and self._knows_no_record(file):
+            report_unknown_form(self.path, self.problems)
         self._file = None
         self._save_resume(raw)
         yield from self._finish()
@@ -194,6 +204,15 @@ class LineReading(ABC, Generic[Record, Tally]):
         if lines.stop_reason:
             report_cut(self.path, lines.stop_reason, self.problems)
         return offset
+
+    def _knows_no_record(self, file: BufferedReader[Any]) -> bool:
+        """Whether there are records at the beginning of a file, and none of them has a form that this reader knows."""
+        is_record_known = [
+            self._is_known(record)
+            for _, _, data, _ in islice(LineStream(file, 0), LINES_OF_A_FORM)
+            for record in (self._decode_line(data)[0] if data is not None else ())
+        ]
+        return bool(is_record_known) and not any(is_record_known)
 
     def _save_tally(self) -> None:
         """Keeps the tally as it was before the line; called before a record that may begin a turn."""

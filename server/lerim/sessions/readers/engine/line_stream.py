@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lerim.errors import Problem
+from lerim.sessions.model import UNKNOWN_FORM
 from lerim.sessions.readers.live import CUT_SHORT
 
 LINE_LIMIT = 32 * 1024 * 1024
@@ -129,6 +130,12 @@ def report_line(path: Path, start: int, reason: object, problems: list[Problem])
 def report_cut(path: Path, reason: str, problems: list[Problem]) -> None:
     """Adds a problem for a file that is not read to its end, for a reason that follows “it”."""
     problems.insert(0, Problem(CUT_SHORT, str(path), f"Only part of this session was read: it {reason}"))
+
+
+def report_unknown_form(path: Path, problems: list[Problem]) -> None:
+    """Adds a problem for a session whose records are all of a form that its reader does not know."""
+    what = "Lerim knows the form of none of its records; the agent may have changed it. Look for an update of Lerim"
+    problems.append(Problem(UNKNOWN_FORM, str(path), what))
 
 
 def fingerprint_file(raw: FileIO, offset: int) -> bytes:

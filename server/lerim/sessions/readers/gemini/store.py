@@ -10,6 +10,7 @@ from lerim.sessions.readers.engine import (
     cut_blocks,
     parse_timestamp,
     plausible_count,
+    report_unknown_form,
     sum_session,
     sum_tokens,
     without_nul,
@@ -18,6 +19,7 @@ from lerim.sessions.readers.gemini.calls import make_gemini_own_command, parse_g
 from lerim.sessions.readers.gemini.folders import find_chats, infer_folder
 from lerim.sessions.readers.gemini.human import parse_gemini_output, parse_gemini_prompt
 from lerim.sessions.readers.gemini.records import (
+    MESSAGE_TYPES,
     GeminiMessage,
     GeminiSession,
     GeminiUsage,
@@ -40,6 +42,8 @@ def load_session(transcript: Transcript, *, brief: bool) -> LoadedSession:
     is_subagent = bool(transcript.parent) or header.kind == "subagent"
     cwd = transcript.cwd or infer_folder(transcript.path, _SEARCHED_BYTES)
     turns = _build_turns(session, session_id, cwd, is_subagent=is_subagent, brief=brief)
+    if session.messages and not any(one.type in MESSAGE_TYPES for one in session.messages.values()):
+        report_unknown_form(transcript.path, session.problems)
     return LoadedSession(
         session=sum_session(
             transcript,
