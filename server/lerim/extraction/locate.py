@@ -21,7 +21,7 @@ MAX_NAMES = 600  # names kept per session
 MAX_SCANNED_CHARS = 60_000  # characters of one result that are scanned
 MAX_SEARCH_LINES = 400
 _DEFINITION = compile_later(
-    r"^\s{0,8}(?:\d{1,6}[→:|-])?\s{0,40}(?:(?:export|default|pub(?:\(\w{1,12}\))?|public|private|protected|static|async"
+    r"^[^\S\n]{0,8}+(?:\d{1,6}[→:|-])?[^\S\n]{0,40}+(?:(?:export|default|pub(?:\(\w{1,12}\))?|public|private|protected|static|async"
     r"|abstract|final|declare|const)\s{1,2}){0,4}(?:\b(?:func(?: \([^()\n]{1,60}\))?|def|class|function|fn|interface"
     r"|struct|enum|trait|type|const) (?P<name>[A-Za-z_$][\w$]{3,60})"
     r"(?= ?[(<{=:\[]| (?:struct|interface|extends|implements)\b)|\b(?:public|private|protected|static|async) "
