@@ -31,6 +31,15 @@ _EXFILTRATION = compile_later(
     r"|\$HOME)/\.(?:ssh|aws|netrc|npmrc)\b[^\n]{0,80}https?://",
     re.IGNORECASE,
 )
+_WORDS_OF_ORDERS = (
+    *("ignore", "disregard", "forget", "override", "you are now", "new instruction", "system prompt", "do not "),
+    *("without asking", "without telling", "system", "assistant", "user>", "instruction", "as an ai"),
+)
+"""Each match of `_ORDERS` has one of these. They are looked for first, because that takes a tenth of the time."""
+_WORDS_OF_EXFILTRATION = (
+    *("curl", "wget", "iwr", "invoke-webrequest", "send", "post", "upload", "forward", "e-mail", "email", "exfiltrate"),
+    *("leak", "base64", "/."),
+)
 _SENTENCE_END = compile_later(r"((?<=[.!?;])\s+|\n+)")
 _ORDER_MARK = "[left out: an order to an agent]"
 _MOST_CHARACTERS = 9_600
@@ -54,10 +63,13 @@ def find_flags(*texts: str) -> tuple[str, ...]:
     """Returns the warnings a reviewer should see for these texts: "hidden-characters", "commands-an-agent",
     "sends-data-out"."""
     joined = "\n".join(texts)
+    lowered = joined.lower() if joined.isascii() else ""  # other letters can stand for some of ASCII
+    may_order = not lowered or any(map(lowered.__contains__, _WORDS_OF_ORDERS))
+    may_send = not lowered or any(map(lowered.__contains__, _WORDS_OF_EXFILTRATION))
     flags = (
         ("hidden-characters", show_hidden(joined) != joined),
-        ("commands-an-agent", bool(_ORDERS.search(joined))),
-        ("sends-data-out", bool(_EXFILTRATION.search(joined))),
+        ("commands-an-agent", may_order and bool(_ORDERS.search(joined))),
+        ("sends-data-out", may_send and bool(_EXFILTRATION.search(joined))),
     )
     return tuple(name for name, is_present in flags if is_present)
 

@@ -61,12 +61,11 @@ def strip_control_characters(output: str) -> str:
 def error_line(output: str) -> str:
     """Returns the part of the output that names the error best, verbatim, or "" if there is none."""
     lines = [_LABEL.sub("", line) for line in output[:20_000].split("\n") if line.strip() and not _FRAME.match(line)]
-    lines = lines[:400]
+    plain_lines = [_NOISE.sub("", line)[:400] for line in lines[:400]]
     for pattern in _ERRORS:
-        for line in lines:
+        for line, plain in zip(lines, plain_lines, strict=False):
             if pattern is _ERRORS[0] and not _MESSAGE.search(line):
                 continue
-            plain = _NOISE.sub("", line)[:400]
             match = pattern.search(plain)
             if match and len(match["e"].strip()) > 5:
                 whole = plain.strip()

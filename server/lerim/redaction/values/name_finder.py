@@ -67,8 +67,7 @@ class NameFinder:
     def find_parts(self, lowered: str) -> Set[str]:
         """Returns the name parts that occur in a text."""
         encoded = lowered.encode("utf-8", "replace")
-        runs = set(encoded.translate(_TO_RUNS).split())
-        runs -= self._other_runs  # most of them: no loop in Python over those
+        runs = set(encoded.translate(_TO_RUNS).split()) - self._other_runs  # leaves few: no loop in Python over all
         possible_parts = {part for run in runs for part in self._cache.get(run) or self._search_run(run)}
         parts = {part for part in possible_parts if part.isalpha() or part in lowered}
         if self._signs_pattern.search(lowered) or encoded.translate(None, self._other_bytes):
@@ -121,7 +120,7 @@ class NameGroup(tuple[str, ...]):
 
 def select_found_names(names: NameGroup, found_parts: Set[str]) -> list[str]:
     """Returns the names that may occur in a text in which these parts were found, in their order."""
-    if names.parts.isdisjoint(found_parts):
+    if not found_parts or names.parts.isdisjoint(found_parts):
         return []
     parts = names.parts & found_parts
     return [name for _, name in sorted([named for part in parts for named in names.by_part[part]])]
