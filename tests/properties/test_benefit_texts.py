@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lerim.memory import Evidence, MemoryRecord
 from lerim.statistics.benefit import find_practice, judge_actions, says_again
-from lerim.statistics.benefit.practices import Action
+from lerim.statistics.benefit.practices import AgentAction
 from lerim.statistics.benefit.repetitions import make_known_claim
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -32,7 +32,7 @@ def test_no_text_of_a_memory_prompt_or_command_is_an_error(title: str, body: str
     says_again(make_known_claim(memory(title, body), practice), text)
     if practice is not None:
         assert practice.wanted or practice.given_up
-        judge_actions(practice, [Action(text, True, True), Action(text, False, True)])
+        judge_actions(practice, [AgentAction(text, True, True), AgentAction(text, False, True)])
 
 
 @given(names, names)
@@ -41,6 +41,6 @@ def test_what_is_wanted_follows_a_memory_and_what_is_given_up_contradicts_it(wan
         return
     practice = find_practice(memory(f"Use {wanted} instead of {given_up}"))
     assert practice is not None
-    assert judge_actions(practice, [Action(f"{wanted} --all", True, True)]) == "followed"
-    assert judge_actions(practice, [Action(f"x = {given_up}(1)", False, True)]) == "contradicted"
-    assert judge_actions(practice, [Action("something else", True, True)]) is None
+    assert judge_actions(practice, [AgentAction(f"{wanted} --all", True, True)]) == "followed"
+    assert judge_actions(practice, [AgentAction(f"x = {given_up}(1)", False, True)]) == "contradicted"
+    assert judge_actions(practice, [AgentAction("something else", True, True)]) is None

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lerim.memory import Span, kind_of_document, parse_memory_document
+from lerim.memory import TextSpan, kind_of_document, parse_memory_document
 
 MEMORY = """---
 id: 20260801-money
@@ -40,7 +40,7 @@ TEXTS = st.one_of(
 )
 
 
-def part(text: str, span: Span) -> str:
+def part(text: str, span: TextSpan) -> str:
     lines = re.split(r"\r\n|\r|\n", text)
     if span.start_line == span.end_line:
         return lines[span.start_line][span.start_character : span.end_character]
@@ -121,7 +121,7 @@ def test_every_key_and_value_of_a_memory_has_its_place() -> None:
     for field in document.fields:
         assert part(MEMORY, field.key_span) == field.key
         assert all(part(MEMORY, value.span) == value.text for value in field.values)
-    assert document.frontmatter == Span(1, 0, 14, 0)
+    assert document.frontmatter == TextSpan(1, 0, 14, 0)
     assert part(MEMORY, document.body) == "\nUse Decimal.\n"
 
 

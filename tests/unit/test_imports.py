@@ -25,3 +25,11 @@ def past_a_door() -> Iterator[str]:
                 shared = len([*same])
                 if len(parts) > shared + 1:
                     yield f"{path.relative_to(SERVER)}:{number} imports {'.'.join(parts)}"
+
+
+def test_no_two_public_classes_have_the_same_name() -> None:
+    places: dict[str, list[str]] = {}
+    for path in sorted((SERVER / "lerim").rglob("*.py")):
+        for name in re.findall(r"^class ([A-Z]\w*)", path.read_text(encoding="utf-8"), re.MULTILINE):
+            places.setdefault(name, []).append(path.relative_to(SERVER).as_posix())
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}

@@ -30,7 +30,7 @@ from lerim.agents.records import (
     write_backup,
 )
 from lerim.errors import LerimError, Problem
-from lerim.files import FileEdit, hash_text, make_edits
+from lerim.files import FileUpdate, hash_text, make_edits
 from lerim.paths import Home
 
 
@@ -38,7 +38,7 @@ from lerim.paths import Home
 class AppliedPlan:
     """What was done: the edits made, the records of those files before, and the files that could not be changed."""
 
-    made: tuple[FileEdit, ...]
+    made: tuple[FileUpdate, ...]
     records_before: Mapping[str, InstalledFile | None]
     problems: tuple[Problem, ...]
 
@@ -54,7 +54,7 @@ def apply_plan(
     """
     if plan.action == "install":
         _install_programs(plan, home, root)
-    made: list[FileEdit] = []
+    made: list[FileUpdate] = []
     records_before: dict[str, InstalledFile | None] = {}
     problems: list[Problem] = []
     with hold_records(home):
@@ -85,7 +85,7 @@ def undo_plan(applied: AppliedPlan, home: Home) -> None:
     """
     with hold_records(home):
         records = load_records(home)
-        make_edits([edit.reversed() for edit in reversed(applied.made)])
+        make_edits([edit.inverse() for edit in reversed(applied.made)])
         for edit in applied.made:
             path = str(edit.path)
             current = records.pop(path, None)
@@ -181,7 +181,7 @@ def _hash(text: str | None) -> str:
     return hash_text(text) if text is not None else ""
 
 
-def _list_missing_folders(edit: FileEdit) -> Sequence[Path]:
+def _list_missing_folders(edit: FileUpdate) -> Sequence[Path]:
     """Returns the folders that will be made for a file, the outermost first."""
     path = edit.path if edit.anchor is not None else edit.path.resolve()
     missing = list(itertools.takewhile(lambda folder: not folder.exists(), path.parents))

@@ -21,7 +21,7 @@ from lerim.agents.presence import find_agents
 from lerim.agents.records import InstalledFile, has_backup, load_backup, load_records
 from lerim.config import load
 from lerim.errors import LerimError, NotFoundError, Problem, UsageError
-from lerim.files import FileEdit, hash_text, is_absent, read_text
+from lerim.files import FileUpdate, hash_text, is_absent, read_text
 from lerim.paths import Home
 from lerim.project import Project
 
@@ -33,7 +33,7 @@ PlanAction = Literal["install", "remove"]
 class PlannedEdit:
     """A change of one file, and whom it is for."""
 
-    edit: FileEdit
+    edit: FileUpdate
     level: InstallLevel
     agents: tuple[AgentName, ...]
     channels: tuple[AgentChannel, ...]
@@ -235,6 +235,6 @@ def _make_plan(action: PlanAction, drafts: Iterable[_Draft], scope: _Scope) -> A
             continue
         what = " and ".join(CHANNEL_NAMES[channel] for channel in channels)
         reason = f"{what} of {', '.join(AGENT_NAMES[agent] for agent in readers)}"
-        edit = FileEdit(draft.path, draft.before, draft.after, reason, draft.anchor)
+        edit = FileUpdate(draft.path, draft.before, draft.after, reason, draft.anchor)
         (edits if edit.is_change else unchanged).append(PlannedEdit(edit, level, agents, channels))
     return AgentPlan(action, tuple(edits), tuple(manual), tuple(unchanged))

@@ -150,7 +150,7 @@ def run_tool(tools: ExplorerTools, step: Step) -> LookResult:
     """Run the tool that a step asks for."""
     match step.tool:
         case "read":
-            return tools.read(step.path or step.glob, step.from_line, step.lines)
+            return tools.read_lines(step.path or step.glob, step.from_line, step.lines)
         case "glob":
             return tools.glob(step.glob or step.path or "repo/**")
         case _:

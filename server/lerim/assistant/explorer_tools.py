@@ -71,7 +71,7 @@ class ExplorerTools:
     clock: Callable[[], float] = time.monotonic
     seconds: float = MAX_SECONDS
 
-    def read(self, path: str, from_line: int = 1, lines: int = MAX_READ_LINES) -> LookResult:
+    def read_lines(self, path: str, from_line: int = 1, lines: int = MAX_READ_LINES) -> LookResult:
         """Return lines of one file or turn, with their numbers."""
         call = f"read {clean_text(path)[:200]} {from_line} {lines}"
         try:

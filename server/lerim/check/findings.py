@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Literal
 
 from lerim import files
-from lerim.memory import Span
+from lerim.memory import TextSpan
 
 Severity = Literal["error", "warning", "information", "hint"]
 
@@ -56,7 +56,7 @@ class Finding:
     code: str
     message: str
     path: str
-    span: Span
+    span: TextSpan
     replacements: tuple[str, ...] = ()
 
     @property

@@ -19,7 +19,7 @@ from lerim.memory import (
     HeaderFault,
     MemoryDocument,
     Primitive,
-    Span,
+    TextSpan,
     Value,
     examine_values,
 )
@@ -29,7 +29,7 @@ CANDIDATE_KEYS = (
     *("flags", "status", "undecided", "asked"),
 )
 """The keys that only the files of candidates have."""
-FIRST_LINE = Span(0, 0, 0, 3)
+FIRST_LINE = TextSpan(0, 0, 0, 3)
 
 LINK_KEYS = ("supersedes", "resolves", "superseded_by", "resolved_by", "related")
 ENDING_KEYS = ("supersedes", "resolves")
@@ -88,7 +88,7 @@ def _make_value_finding(document: MemoryDocument, path: Path, fault: HeaderFault
     return Finding("unknown-kind", message, str(path), span, tuple(dict.fromkeys((*near, *KINDS))))
 
 
-def _fault_span(document: MemoryDocument, field: Field | None, fault: HeaderFault) -> Span:
+def _fault_span(document: MemoryDocument, field: Field | None, fault: HeaderFault) -> TextSpan:
     """Returns where a fault is: at the wrong reference, at what is no text in their list, or at the whole value."""
     wrong: Iterable[Value] = ()
     if fault.item is not None:
@@ -98,7 +98,7 @@ def _fault_span(document: MemoryDocument, field: Field | None, fault: HeaderFaul
     return next((value.span for value in wrong), value_span(field))
 
 
-def value_span(field: Field | None) -> Span:
+def value_span(field: Field | None) -> TextSpan:
     """Returns where the value of a key is, or the first line if the key is missing."""
     return FIRST_LINE if field is None else field.values[0].span if len(field.values) == 1 else field.key_span
 

@@ -11,7 +11,7 @@ from lerim.check.findings import Finding
 from lerim.memory import (
     MemoryDocument,
     Reference,
-    Span,
+    TextSpan,
     Value,
     can_be_written,
     check_references,
@@ -60,7 +60,7 @@ def check_reference_values(document: MemoryDocument, path: Path, context: CheckC
 def _make_continued_finding(path: Path, value: Value) -> Finding:
     """Returns the finding for a reference to which YAML adds the next lines, because of their indentation."""
     message = "YAML reads this line as part of the reference above. Indent both lines alike, and begin each with `- `."
-    span = Span(value.span.start_line + 1, 0, value.span.end_line, value.span.end_character)
+    span = TextSpan(value.span.start_line + 1, 0, value.span.end_line, value.span.end_character)
     return Finding("memory-value", message, str(path), span)
 
 

@@ -24,7 +24,7 @@ from lerim.cli.terminal import (
     with_error_exit,
 )
 from lerim.errors import Problem
-from lerim.files import FileEdit, render_diff
+from lerim.files import FileUpdate, render_diff
 from lerim.project import Project
 from lerim.review import AlreadyKnown, CandidateProposed
 from lerim.views import ProjectContext
@@ -261,7 +261,9 @@ def _name_result(result: object) -> str:
     return result.reason if isinstance(result, AlreadyKnown) else "You rejected this before."
 
 
-def _make_file_view(project: Project, edit: FileEdit, made: Sequence[FileEdit], *, edited: bool = False) -> FileView:
+def _make_file_view(
+    project: Project, edit: FileUpdate, made: Sequence[FileUpdate], *, edited: bool = False
+) -> FileView:
     action = "remove" if edit.after is None else "create" if edit.before is None else "change"
     path = _relative(project, edit.path)
     return FileView(path, action, render_diff(edit, path), edited, edit in made)

@@ -21,7 +21,7 @@ from lerim.export.plan import ExportPlan, plan_export, plan_removal
 from lerim.export.project_files import read_project_files
 from lerim.export.rule_files import FOLDERS
 from lerim.export.start_files import find_agents
-from lerim.files import FileEdit, make_edits
+from lerim.files import FileUpdate, make_edits
 from lerim.memory import AgentMemories, Uses
 from lerim.paths import Home
 from lerim.project import Project, open_git
@@ -51,7 +51,7 @@ class Export:
 class ExportResult:
     """The edits that were made, and what became of the lines that a person had edited, one result a line."""
 
-    made: tuple[FileEdit, ...]
+    made: tuple[FileUpdate, ...]
     taken: tuple[FileClaimResult, ...] = ()
 
 
@@ -109,10 +109,10 @@ def write_export(
     return ExportResult(tuple(made), tuple(taken))
 
 
-def undo_export(project: Project, made: Sequence[FileEdit]) -> None:
+def undo_export(project: Project, made: Sequence[FileUpdate]) -> None:
     """Takes back edits that were made. Raises StaleError, and changes nothing, if one of the files has changed
     since."""
-    undone = make_edits([edit.reversed() for edit in reversed(made)])
+    undone = make_edits([edit.inverse() for edit in reversed(made)])
     _remove_empty_folders(project.root, undone)
 
 
@@ -151,7 +151,7 @@ def _list_agents_with_sessions(project: Project, home: Home) -> tuple[frozenset[
         return frozenset(), [error.problem()]
 
 
-def _remove_empty_folders(root: Path, made: Sequence[FileEdit]) -> None:
+def _remove_empty_folders(root: Path, made: Sequence[FileUpdate]) -> None:
     """Removes the folders of agents that are empty now that a file of ours was removed from them."""
     for edit in made:
         folder = edit.path.parent
@@ -184,7 +184,7 @@ def set_keeping_rules(project: Project, home: Home, keep: bool) -> None:
     files.replace_file(paths.private / "agents.json", f"{text}\n", 0o600)
 
 
-def refresh_rules(project: Project, home: Home) -> tuple[list[FileEdit], list[Problem]]:
+def refresh_rules(project: Project, home: Home) -> tuple[list[FileUpdate], list[Problem]]:
     """Brings the files that Lerim has written up to date, if the person chose that for this project; creates none, and
     leaves those that a person edited. Returns the edits made and what failed."""
     if project.is_personal or not keeps_rules(project, home):

@@ -23,7 +23,7 @@ from lerim.export.rule_files import (
     render_rule_file,
 )
 from lerim.export.start_files import choose_rule_formats, choose_start_file, describe_unserved
-from lerim.files import FileEdit
+from lerim.files import FileUpdate
 from lerim.sessions import Platform
 
 MARKER_LINES = ("<!-- lerim:begin v1 sha=000000000000 -->", "<!-- lerim:end -->")
@@ -40,7 +40,7 @@ class HandEditedFile:
     what stands there now, the first with the number `first_line`."""
 
     path: str
-    edit: FileEdit
+    edit: FileUpdate
     lines: tuple[str, ...]
     first_line: int
 
@@ -54,7 +54,7 @@ class ExportPlan:
     here that they read none of it, and how they could.
     """
 
-    edits: tuple[FileEdit, ...] = ()
+    edits: tuple[FileUpdate, ...] = ()
     hand_edited: tuple[HandEditedFile, ...] = ()
     written: tuple[str, ...] = ()
     left_out: tuple[LeftOutMemory, ...] = ()
@@ -114,7 +114,7 @@ class _Collected:
 
     def __init__(self, found: ProjectFiles) -> None:
         self._found = found
-        self.edits: list[FileEdit] = []
+        self.edits: list[FileUpdate] = []
         self.hand_edited: list[HandEditedFile] = []
         self.problems: list[Problem] = []
 
@@ -166,11 +166,11 @@ class _Collected:
                 message = "Lerim would write a file with this name, but did not write this one, so it was not changed."
                 self.problems.append(Problem(CODE, str(self._found.root / name), f"{message} Rename it."))
 
-    def _make_edit(self, name: str, before: str | None, after: str | None, reason: str) -> FileEdit:
-        return FileEdit(self._found.root / name, before, after, reason, self._found.root)
+    def _make_edit(self, name: str, before: str | None, after: str | None, reason: str) -> FileUpdate:
+        return FileUpdate(self._found.root / name, before, after, reason, self._found.root)
 
 
-def _warn_of_size(found: ProjectFiles, edits: Sequence[FileEdit]) -> Iterator[Problem]:
+def _warn_of_size(found: ProjectFiles, edits: Sequence[FileUpdate]) -> Iterator[Problem]:
     for edit in edits:
         if edit.path == found.root / AGENTS and edit.after is not None and len(edit.after.encode()) > CODEX_LIMIT:
             message = "Codex reads only the first 32 KiB of this file and will not see its end. Shorten it."

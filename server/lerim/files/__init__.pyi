@@ -9,7 +9,7 @@ from .atomic import replace_file as replace_file
 from .directory import Directory as Directory
 from .directory import open_directory as open_directory
 from .directory import resolve_inside as resolve_inside
-from .edits import FileEdit as FileEdit
+from .edits import FileUpdate as FileUpdate
 from .edits import make_edits as make_edits
 from .edits import render_diff as render_diff
 from .leftovers import sweep_leftovers as sweep_leftovers

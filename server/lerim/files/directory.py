@@ -46,7 +46,7 @@ class Directory:
                 raise _make_link_error(self.path / name) from error
             raise
 
-    def read(self, name: str) -> bytes:
+    def read_file(self, name: str) -> bytes:
         """Returns the content of a file."""
         # O_NONBLOCK: opening a named pipe with this name must not block
         with os.fdopen(self.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:

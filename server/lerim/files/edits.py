@@ -17,7 +17,7 @@ from lerim.files.atomic import create_file, make_folder, remove_file, replace_fi
 
 
 @dataclass(frozen=True, slots=True)
-class FileEdit:
+class FileUpdate:
     """One change of one text file. `before` is None if there is no file, `after` is None if it is to be removed.
 
     `anchor` is the folder below which no symbolic link is followed, for files of a repository. Without it, a file that
@@ -35,12 +35,12 @@ class FileEdit:
         """Whether making it changes anything."""
         return self.before != self.after
 
-    def reversed(self) -> FileEdit:
+    def inverse(self) -> FileUpdate:
         """Returns the edit that takes this one back."""
-        return FileEdit(self.path, self.after, self.before, self.reason, self.anchor)
+        return FileUpdate(self.path, self.after, self.before, self.reason, self.anchor)
 
 
-def render_diff(edit: FileEdit, name: str = "") -> str:
+def render_diff(edit: FileUpdate, name: str = "") -> str:
     """Returns an edit as a unified diff; `name` is what the file is called in it. "" if nothing changes."""
     shown = name or edit.path.as_posix()
     lines = difflib.unified_diff(
@@ -53,10 +53,10 @@ def render_diff(edit: FileEdit, name: str = "") -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def make_edits(edits: Iterable[FileEdit]) -> list[FileEdit]:
+def make_edits(edits: Iterable[FileUpdate]) -> list[FileUpdate]:
     """Makes all edits that change something, and returns those. If one fails, takes back the earlier ones and raises
     its error: StaleError if the file has another text by now, MemoryError_ if it cannot be written."""
-    made: list[FileEdit] = []
+    made: list[FileUpdate] = []
     for edit in edits:
         if not edit.is_change:
             continue
@@ -69,13 +69,13 @@ def make_edits(edits: Iterable[FileEdit]) -> list[FileEdit]:
     return made
 
 
-def _take_back(made: Sequence[FileEdit]) -> None:
+def _take_back(made: Sequence[FileUpdate]) -> None:
     for edit in reversed(made):
         with contextlib.suppress(LerimError):  # such as StaleError: somebody saved it since, and their text stays
-            _make_edit(edit.reversed())
+            _make_edit(edit.inverse())
 
 
-def _make_edit(edit: FileEdit) -> None:
+def _make_edit(edit: FileUpdate) -> None:
     path = edit.path if edit.anchor is not None else edit.path.resolve()
     if edit.after is None:
         remove_file(path, anchor=edit.anchor, before=edit.before)

@@ -77,7 +77,7 @@ def remove_if_unchanged(folder: Directory, name: str, before: bytes) -> bool:
 
 def _read_content(folder: Directory, name: str) -> bytes | None:
     try:
-        return folder.read(name)
+        return folder.read_file(name)
     except FileNotFoundError:
         return None
 

@@ -94,7 +94,7 @@ def write_entry(project: Project, home: Home, entry: JournalEntry) -> WrittenEnt
             return WrittenEntry("updated", path)
         except StaleError:
             before = _read_again(path, store.anchor)  # a person has just saved it
-    return WrittenEntry("theirs", path, files.render_diff(files.FileEdit(path, before, text, "the journal")))
+    return WrittenEntry("theirs", path, files.render_diff(files.FileUpdate(path, before, text, "the journal")))
 
 
 def _read_again(path: Path, anchor: Path) -> str:

@@ -153,7 +153,7 @@ class _Planner:
         if self.inputs.cancelled():
             raise StoppedError
 
-    def unplanned(self, *primitives: str) -> list[StoredMemory]:
+    def list_unplanned(self, *primitives: str) -> list[StoredMemory]:
         """Return the memories of these primitives that have no suggestion yet."""
         return [
             stored
@@ -167,14 +167,14 @@ class _Planner:
 
     def archive_unwanted(self) -> Iterator[PlannedSuggestion]:
         """Archive memories that a person does not want."""
-        for stored in self.unplanned("decision", "learning", "question", "theme"):
+        for stored in self.list_unplanned("decision", "learning", "question", "theme"):
             if reason := self.inputs.unwanted_reasons.get(stored.record.id):
                 yield PlannedSuggestion("archived", Suggestion("archive", stored.record, (stored,), reason))
 
     def merge_conflicting_answers(self) -> Iterator[PlannedSuggestion]:
         """Merge different answers to the same question, keeping the latest one; a person decides. Two that a person
         keeps apart are not in one merge."""
-        unplanned = {answer.record.id: answer for answer in self.unplanned("decision", "learning")}
+        unplanned = {answer.record.id: answer for answer in self.list_unplanned("decision", "learning")}
         for conflict in conflicting_answers_among(self.active):
             answers = [
                 unplanned[name] for name in conflict.answers if name in unplanned and name not in self.planned_ids
@@ -206,7 +206,7 @@ class _Planner:
         """Merge memories of one primitive that say nearly the same; within a merge, every two are similar."""
         tallies = self.inputs.tallies
         for primitive in ("decision", "learning", "question", "theme"):
-            memories = self.unplanned(primitive)
+            memories = self.list_unplanned(primitive)
             records = [stored.record for stored in memories]
             claims = [self.claims[record.id] for record in records]
             for merge in find_merges(records, claims, self.inputs.cancelled, tallies, self.inputs.kept_apart):
@@ -248,12 +248,12 @@ class _Planner:
     def close_answered_questions(self) -> Iterator[PlannedSuggestion]:
         """Close open questions that a later decision or learning may answer, because their titles share most of their
         words; a person decides."""
-        answers = self.unplanned("decision", "learning")
+        answers = self.list_unplanned("decision", "learning")
         answers_by_word: defaultdict[str, list[int]] = defaultdict(list)
         for at, stored in enumerate(answers):
             for word in self.claims[stored.record.id].title:
                 answers_by_word[word].append(at)
-        for question in self.unplanned("question"):
+        for question in self.list_unplanned("question"):
             self.raise_if_cancelled()
             question_words = self.claims[question.record.id].title
             near = Counter(at for word in question_words for at in answers_by_word[word])
@@ -275,7 +275,7 @@ class _Planner:
     def archive_unused(self) -> Iterator[PlannedSuggestion]:
         """Archive themes nobody works on, learnings nobody uses, and learnings whose place in the code is gone."""
         inputs = self.inputs
-        for stored in self.unplanned("theme", "learning"):
+        for stored in self.list_unplanned("theme", "learning"):
             record = stored.record
             last_use = self.last_use(record)
             activity, outcomes = inputs.theme_activity.get(record.id), inputs.outcomes.get(record.id, NO_OUTCOMES)
@@ -300,7 +300,7 @@ class _Planner:
     def archive_over_limit(self) -> Iterator[PlannedSuggestion]:
         """Archive the learnings over the store's limit, the longest unused first."""
         now, rules = self.inputs.now, self.inputs.rules
-        memories = {stored.record.id: stored for stored in self.unplanned("learning")}
+        memories = {stored.record.id: stored for stored in self.list_unplanned("learning")}
         learnings = [
             (stored.record, self.last_use(stored.record), self.inputs.outcomes.get(name, NO_OUTCOMES))
             for name, stored in memories.items()
@@ -321,7 +321,7 @@ class _Planner:
         """
         drifts = self.inputs.drift.drift_by_memory
         stale = {name for name, drift in drifts.items() if drift.state in ("drifted", "gone")}
-        memories = {one.record.id: one for one in self.unplanned("learning") if one.record.id not in stale}
+        memories = {one.record.id: one for one in self.list_unplanned("learning") if one.record.id not in stale}
         records = [stored.record for stored in memories.values()]
         for group in find_groups(records, self.claims, self.raise_if_cancelled):
             reason = f"{len(group.sources)} learnings are about {group.subject} and share words."
@@ -331,7 +331,7 @@ class _Planner:
 
     def update_moved_references(self) -> Iterator[PlannedSuggestion]:
         """Update the references of memories whose places in the code were moved or renamed."""
-        for stored in self.unplanned("decision", "learning", "question", "theme"):
+        for stored in self.list_unplanned("decision", "learning", "question", "theme"):
             moves = self.inputs.drift.moved_references.get(stored.record.id, {})
             references = update_references(stored.record.references, moves)
             if references == stored.record.references:

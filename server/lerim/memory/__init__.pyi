@@ -26,7 +26,7 @@ from .claims import word_stems as word_stems
 from .documents import DocumentKind as DocumentKind
 from .documents import Field as Field
 from .documents import MemoryDocument as MemoryDocument
-from .documents import Span as Span
+from .documents import TextSpan as TextSpan
 from .documents import Value as Value
 from .documents import kind_of_document as kind_of_document
 from .documents import parse_memory_document as parse_memory_document

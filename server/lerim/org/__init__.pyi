@@ -1,6 +1,6 @@
-from .backfill import BackfillPlan as BackfillPlan
 from .backfill import BackfillPlanView as BackfillPlanView
 from .backfill import BackfillScope as BackfillScope
+from .backfill import SendPlan as SendPlan
 from .backfill import plan_sessions as plan_sessions
 from .backfill import send_plan as send_plan
 from .database import TeamDatabase as TeamDatabase

@@ -104,7 +104,7 @@ class NewSession:
 
 
 @dataclass(slots=True)
-class BackfillPlan:
+class SendPlan:
     """What `plan_sessions` found; `send_plan` sends it."""
 
     scope: BackfillScope
@@ -141,12 +141,12 @@ def plan_sessions(
     now: datetime,
     cancelled: Callable[[], bool] = lambda: False,
     emit: Callable[[int, int], None] = lambda done, total: None,
-) -> BackfillPlan:
+) -> SendPlan:
     """Find the sessions that are over and were not sent with the same content before, the newest first.
 
     A session that cannot be read becomes a problem. Raises OrgError.
     """
-    plan, wanted = BackfillPlan(scope), {project.key for project in scope.projects}
+    plan, wanted = SendPlan(scope), {project.key for project in scope.projects}
     with database.open() as connection:
         queue = database.host_queue(scope.copies.queue) if scope.copies else ""
         rows = connection.execute(_SEEN.encode(), {"team": database.team, "copies": queue})
@@ -180,7 +180,7 @@ def plan_sessions(
 
 def send_plan(
     database: TeamDatabase,
-    plan: BackfillPlan,
+    plan: SendPlan,
     here: LocalSessions,
     cancelled: Callable[[], bool] = lambda: False,
     emit: Callable[[int, int], None] = lambda done, total: None,

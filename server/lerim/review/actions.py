@@ -150,7 +150,7 @@ def rewrite_candidate(
 
 
 def _backwards(changes: Sequence[FileChange]) -> list[FileChange]:
-    return [change.reversed() for change in reversed(changes)]
+    return [change.inverse() for change in reversed(changes)]
 
 
 def _recover(paths: ReviewPaths, ledger: Ledger, action: Action) -> None:
@@ -201,7 +201,7 @@ def _take_back(paths: ReviewPaths, changes: Sequence[FileChange]) -> None:
     """Revert those of these changes that were made, the last first. Files that have changed since stay as they are."""
     for change in reversed(changes):
         if read_current_text(change) == change.after:
-            _apply(paths, [change.reversed()])
+            _apply(paths, [change.inverse()])
 
 
 def _stale(change: FileChange, now: str | None) -> StaleError:

@@ -8,7 +8,7 @@ import msgspec
 
 from lerim.errors import LerimError, Problem
 from lerim.export import refresh_rules
-from lerim.files import FileEdit
+from lerim.files import FileUpdate
 from lerim.hook import start_refresh_if_used
 from lerim.memory import MemorySearch, Scope
 from lerim.paths import Home
@@ -147,7 +147,7 @@ def merge_memory(paths: ReviewPaths, memory_id: str, *, preview: bool) -> Merged
     return MergedFileOutput(merged.diff, make_result_view(memory_id, merged.result))
 
 
-def refresh_agent_files(project: Project, home: Home) -> tuple[list[FileEdit], list[Problem]]:
+def refresh_agent_files(project: Project, home: Home) -> tuple[list[FileUpdate], list[Problem]]:
     """Brings what agents are given up to date after memories have changed: the files that Lerim has written, if the
     person chose that for this project, and in the background the index of the hooks, if there is one. Returns the
     changes that were made, and problems."""

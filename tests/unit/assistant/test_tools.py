@@ -39,10 +39,10 @@ def tools(tmp_path: Path) -> ExplorerTools:
 
 
 def test_files_memories_and_turns_are_read_with_their_line_numbers(tools: ExplorerTools) -> None:
-    assert tools.read("repo/src/app.py", 3, 2).text == "3: def install():\n4:     return 'uv'"
-    assert "5: Use uv." in tools.read("memory/decisions/20260801-uv.md").text
-    assert tools.read("session/3.md").text == "1: use uv here"
-    assert tools.read("repo/src/app.py", 99).count == 0
+    assert tools.read_lines("repo/src/app.py", 3, 2).text == "3: def install():\n4:     return 'uv'"
+    assert "5: Use uv." in tools.read_lines("memory/decisions/20260801-uv.md").text
+    assert tools.read_lines("session/3.md").text == "1: use uv here"
+    assert tools.read_lines("repo/src/app.py", 99).count == 0
 
 
 ESCAPES = [
@@ -72,9 +72,9 @@ ESCAPES = [
 
 @pytest.mark.parametrize("name", ESCAPES)
 def test_no_name_leads_out_or_to_what_is_hidden(tools: ExplorerTools, name: str) -> None:
-    for seen in (tools.read(name), tools.grep("uv|KEY|remote|candidate", name)):
+    for seen in (tools.read_lines(name), tools.grep("uv|KEY|remote|candidate", name)):
         assert (seen.text, seen.count) == ("", 0)
-    assert tools.read(name).problem
+    assert tools.read_lines(name).problem
     assert tools.glob(name).text == ""
 
 
@@ -85,7 +85,7 @@ def test_no_link_is_followed(tools: ExplorerTools, tmp_path: Path) -> None:
     (tools.root / "loop").symlink_to(tools.root)
     (tools.memory_dir / "decisions" / "link.md").symlink_to(tmp_path / "outside.txt")
     for name in ("repo/out.txt", "repo/out/outside.txt", "repo/loop/README.md", "memory/decisions/link.md"):
-        assert tools.read(name).text == ""
+        assert tools.read_lines(name).text == ""
     assert "out" not in tools.glob("repo/**").text
     assert "outside" not in tools.grep("outside", "repo/**").text
 
@@ -97,14 +97,14 @@ def test_a_folder_of_memories_that_is_a_link_is_none(tools: ExplorerTools, tmp_p
     linked = tools.root / ".lerim" / "linked"
     linked.symlink_to(tmp_path / "elsewhere")
     other = ExplorerTools(tools.root, linked)
-    assert other.read("memory/decisions/x.md").text == ""
+    assert other.read_lines("memory/decisions/x.md").text == ""
     assert other.glob("memory/**").text == ""
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
 def test_a_named_pipe_is_no_file_and_nobody_waits_for_it(tools: ExplorerTools) -> None:
     os.mkfifo(tools.root / "src" / "pipe.py")
-    assert tools.read("repo/src/pipe.py").problem
+    assert tools.read_lines("repo/src/pipe.py").problem
     assert "src/app.py" in tools.grep("uv", "repo/src/*").text
 
 
@@ -127,8 +127,8 @@ def test_lines_are_found_with_their_places(tools: ExplorerTools) -> None:
 
 
 def test_secrets_are_neither_shown_nor_found(tools: ExplorerTools) -> None:
-    assert "[redacted:" in tools.read("repo/src/settings.py").text
-    assert SECRET not in tools.read("repo/src/settings.py").text + tools.read("session/4.md").text
+    assert "[redacted:" in tools.read_lines("repo/src/settings.py").text
+    assert SECRET not in tools.read_lines("repo/src/settings.py").text + tools.read_lines("session/4.md").text
     for part in (SECRET, SECRET[:12], "ghp_a"):
         assert tools.grep(part, "repo/**").count == 0
         assert tools.grep(part, "session/*").count == 0
@@ -139,9 +139,9 @@ def test_of_a_huge_file_the_beginning_is_there(tools: ExplorerTools) -> None:
     with huge.open("wb") as file:
         file.write(b"first uv\n")
         file.truncate(50_000_000_000)  # with a hole: nothing is written
-    assert tools.read("repo/src/huge.txt").text == ""  # zeros are no text
+    assert tools.read_lines("repo/src/huge.txt").text == ""  # zeros are no text
     huge.write_bytes(b"first uv\n" + b"line\n" * MAX_FILE_BYTES)
-    seen = tools.read("repo/src/huge.txt")
+    seen = tools.read_lines("repo/src/huge.txt")
     assert (seen.count, "too large" in seen.problem) == (MAX_READ_LINES, True)
     assert len(seen.text) < 10_000
 

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from lerim.check import CheckReport, Finding, TouchedMemory, render_report
-from lerim.memory import Span
+from lerim.memory import TextSpan
 from terminal import answer, run
 from warm_python import warm_python
 from window import write_memory
@@ -82,7 +82,7 @@ def test_a_comment_has_every_text_of_a_memory_as_code(change: Path) -> None:
 
 def test_a_comment_is_never_longer_than_a_code_host_takes(tmp_path: Path) -> None:
     path = str(tmp_path / "memory" / f"{'long-name-' * 25}.md")
-    long = [Finding("drifted", f"{number} " + "said " * 80, path, Span(0, 0, 0, 3)) for number in range(90)]
+    long = [Finding("drifted", f"{number} " + "said " * 80, path, TextSpan(0, 0, 0, 3)) for number in range(90)]
     touched = [TouchedMemory(f"m{at}", path, "decision", "Title " * 50, ("src/deep/" * 30,) * 5) for at in range(60)]
     text = render_report(CheckReport(str(tmp_path), tuple(long), 90, 0), touched, long[:45])
     assert len(text) <= 65_536

@@ -10,7 +10,7 @@ import pytest
 
 from lerim.check.findings import RULES, Finding
 from lerim.check.header_rules import check_header
-from lerim.memory import Span, parse_memory_document
+from lerim.memory import TextSpan, parse_memory_document
 from lerim.memory.freshness.verifying import verify_record
 from lerim.memory.record import render_record
 from lerim.paths import Home
@@ -106,7 +106,7 @@ def test_each_wrong_value_has_its_own_message_place_and_fixes(tmp_path: Path) ->
         "memory-value",
         "`references` must be a list of paths, such as `- src/prices.py#total`.",
         references.path,
-        Span(11, 10, 11, 18),
+        TextSpan(11, 10, 11, 18),
     )
 
 

@@ -14,7 +14,7 @@ import pytest
 from desk import Desk
 from hook_program import HookProgram, write_memories, write_memory
 from lerim.hook import refresh_if_used
-from lerim.hook.program.session import ANONYMOUS_SECONDS, Session
+from lerim.hook.program.session import ANONYMOUS_SECONDS, AgentSession
 from lerim.memory import Uses, load_servings
 from lerim.paths import Home
 from lerim.project import Project, locate_project, make_personal_project
@@ -215,7 +215,7 @@ def test_of_processes_that_find_an_old_claim_at_once_one_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def claim() -> bool:
-        return Session(str(tmp_path), "claude s").claim_event("prompt", "")
+        return AgentSession(str(tmp_path), "claude s").claim_event("prompt", "")
 
     assert [claim(), claim()] == [True, False]
     [path] = (tmp_path / "calls").iterdir()
@@ -228,12 +228,12 @@ def test_of_processes_that_find_an_old_claim_at_once_one_answers(
 
 
 def test_a_session_that_was_given_much_before_it_was_compacted_is_given_no_more_than_its_budget(tmp_path: Path) -> None:
-    own = Session(str(tmp_path), "claude s")
+    own = AgentSession(str(tmp_path), "claude s")
     for number in range(1_500):
         own.record([f"20260302-a-memory-with-a-name-of-the-usual-length-{number}"], 600)
     own.forget()
     own.record(["20260302-the-last"], 6_000)
-    later = Session(str(tmp_path), "claude s")
+    later = AgentSession(str(tmp_path), "claude s")
     assert (later.room, later.served) == (0, {"20260302-the-last"})
 
 

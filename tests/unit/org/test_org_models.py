@@ -17,7 +17,7 @@ from lerim.models import NO_USAGE, Reservation, Usage
 from lerim.org import FleetBudget, FleetBusyError, Limits, TeamDatabase, Worker, set_limits
 from lerim.org.database import make_storable_json
 from lerim.org.workers.local_extractor import LocalExtractor
-from lerim.org.workers.results import Extraction
+from lerim.org.workers.results import BegunExtraction
 from model_desk import CENTS, model, paid, story
 from organisation import Organisation
 from terminal import answer, run
@@ -90,7 +90,7 @@ def test_a_session_is_sent_only_to_the_model_it_was_queued_for_as_long_as_that_i
     with model(organisation.desk, finds(CENTS)) as server:
         organisation.send()
         [row] = organisation.rows("SELECT key, project, session, place_hash, content_hash, model FROM extractions")
-        queued, extractor = Extraction(*row), LocalExtractor(database, os.environ)
+        queued, extractor = BegunExtraction(*row), LocalExtractor(database, os.environ)
         assert extractor.extract(queued).state == "done"
         assert len(server.asked) == 1
         for_another = replace(queued, key="other", model="openai:another")
@@ -109,10 +109,10 @@ def test_an_outage_of_the_service_is_no_try_of_a_session_but_failing_while_other
     with model(organisation.desk, *[fails(503)] * 4, finds(CENTS), fails(503), broken_off):
         organisation.send()
         rows = organisation.rows("SELECT key, project, session, place_hash, content_hash, model FROM extractions")
-        one, other = (Extraction(*row) for row in rows)
+        one, other = (BegunExtraction(*row) for row in rows)
         extractor = LocalExtractor(database, os.environ)
 
-        def extract(extraction: Extraction) -> tuple[str, bool]:
+        def extract(extraction: BegunExtraction) -> tuple[str, bool]:
             result = extractor.extract(extraction)
             organisation.rows("UPDATE rates SET paused_until = now() RETURNING team")
             return result.state, result.is_try

@@ -47,7 +47,7 @@ class UnusableIndexError(Exception):
     """The index cannot be used."""
 
 
-class Index:
+class HookIndex:
     """An open index. Raises UnusableIndexError if it is of another version or another worktree, DatabaseError if it
     is damaged."""
 

@@ -85,7 +85,7 @@ def _answer(home: str, folder: str, event: Event) -> None:
             traces.start_refresh(home, folder, name, root)
         return
     try:
-        index = lookup.Index(path, root)
+        index = lookup.HookIndex(path, root)
         _answer_from(index, home, folder, event, cwd)
         is_outdated = index.is_outdated or index.has_new_files()
     except (lookup.UnusableIndexError, DatabaseError):
@@ -95,8 +95,8 @@ def _answer(home: str, folder: str, event: Event) -> None:
         traces.start_refresh(home, folder, name, root)
 
 
-def _answer_from(index: lookup.Index, home: str, folder: str, event: Event, cwd: str) -> None:
-    own = session.Session(folder, f"{event.agent}\0{event.session or index.root}")
+def _answer_from(index: lookup.HookIndex, home: str, folder: str, event: Event, cwd: str) -> None:
+    own = session.AgentSession(folder, f"{event.agent}\0{event.session or index.root}")
     if event.name == "start":
         if event.source in ("clear", "compact"):
             own.forget()
@@ -119,7 +119,7 @@ def _answer_from(index: lookup.Index, home: str, folder: str, event: Event, cwd:
             traces.record_serving(private, event.agent, event.name, ids, event.session)
 
 
-def _choose(index: lookup.Index, own: session.Session, event: Event, cwd: str) -> list[lookup.Item]:
+def _choose(index: lookup.HookIndex, own: session.AgentSession, event: Event, cwd: str) -> list[lookup.Item]:
     if event.name == "prompt":
         found = index.find_for_prompt(_storable(event.prompt)) if event.prompt else []
     elif event.name == "failure":
@@ -143,7 +143,7 @@ def _choose(index: lookup.Index, own: session.Session, event: Event, cwd: str) -
     return given
 
 
-def _choose_start(index: lookup.Index, own: session.Session, last_day: str) -> list[lookup.Item]:
+def _choose_start(index: lookup.HookIndex, own: session.AgentSession, last_day: str) -> list[lookup.Item]:
     """Returns what fits of the briefing. `last_day` is the day of the session before, "" if there was none."""
     chars = min(MAX_START_CHARS, own.room) - len(_render_start([]))
     given: list[lookup.Item] = []

@@ -16,7 +16,7 @@ ANONYMOUS_SECONDS = 10
 """For how long an event without an id of its own counts as the same one."""
 
 
-class Session:
+class AgentSession:
     """One session of an agent. `folder` is `~/.lerim/run/hooks`."""
 
     def __init__(self, folder: str, key: str) -> None:

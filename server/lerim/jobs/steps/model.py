@@ -42,7 +42,10 @@ def ask_model(context: SyncContext, report: SyncReport) -> SyncReport:
             started, since, message = context.explicit_start(), context.model_since, f"asking {session.model.name}"
             jobs = part.claim_jobs(MODEL_JOB, started, since, message)
             ask_about_jobs(
-                session, part.catalog, jobs, _ModelPass(part, session, context.folder_owners(), context.settings).read
+                session,
+                part.catalog,
+                jobs,
+                _ModelPass(part, session, context.folder_owners(), context.settings).read_session,
             )
     except BusyError as error:
         busy = Problem(error.code, error.where, f"No model was used: {error.explanation}")
@@ -79,7 +82,7 @@ class _ModelPass:
     _max_window_tokens: int = field(default=sys.maxsize, init=False)
     """The limit learned from refused windows; it holds for the rest of the pass."""
 
-    def read(self, job: QueueJob, emit_message: EmitMessage) -> None:
+    def read_session(self, job: QueueJob, emit_message: EmitMessage) -> None:
         """Read one session, ask about its new turns, and end its job. The progress is saved even if an error ends it.
         Raises StoppedError, TranscriptError, ModelError, SettingsError, MemoryError_."""
         context = self.part.context

@@ -27,7 +27,7 @@ from lerim.export import (
     undo_export,
     write_export,
 )
-from lerim.files import FileEdit
+from lerim.files import FileUpdate
 from lerim.lsp.protocol import (
     ExportApplyParams,
     ExportDoneView,
@@ -134,7 +134,7 @@ def _make_plan_view(sidecar: Sidecar, repo: Repo, remove: bool) -> ExportPlanVie
     )
 
 
-def _make_file_view(repo: Repo, edit: FileEdit, *, edited_by_hand: bool) -> ExportFileView:
+def _make_file_view(repo: Repo, edit: FileUpdate, *, edited_by_hand: bool) -> ExportFileView:
     before, after = (edit.before or "").splitlines(), (edit.after or "").splitlines()
     changes = [one for one in SequenceMatcher(None, before, after, autojunk=False).get_opcodes() if one[0] != "equal"]
     return ExportFileView(

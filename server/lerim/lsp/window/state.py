@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from lerim.agents import AppliedPlan
     from lerim.config import EditorModel
-    from lerim.files import FileEdit
+    from lerim.files import FileUpdate
     from lerim.jobs import JobProcesses, StoreSnapshot
     from lerim.lsp.window.meaning_search import MeaningSearch
     from lerim.lsp.window.repos import Repo, Repos
@@ -85,7 +85,7 @@ class Sidecar:
     editor_models: tuple[EditorModel, ...] = ()
     part_listeners: dict[str, Callable[[str], None]] = field(default_factory=dict)
     """Callbacks for the parts of an answer from the editor's model, by the token of its question."""
-    made_exports: dict[str, tuple[FileEdit, ...]] = field(default_factory=dict)
+    made_exports: dict[str, tuple[FileUpdate, ...]] = field(default_factory=dict)
     """The edits of agents' files that can be undone, by the token of `lerim/export/undo`."""
     agent_changes: dict[str, AppliedPlan] = field(default_factory=dict)
     """Changes of agents' files that can be taken back, by the token that the editor has for them."""

@@ -19,7 +19,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TextSpan:
     """A part of a text. Lines and characters count from zero, the end is exclusive. Characters are offsets into the
     line as a Python string; a language server converts them to its client's units."""
 
@@ -44,7 +44,7 @@ class Value:
 
     key: str
     text: str
-    span: Span
+    span: TextSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ class Field:
     """A key of the frontmatter with its values. `span` reaches from the key to the end of the last value."""
 
     key: str
-    key_span: Span
+    key_span: TextSpan
     values: tuple[Value, ...]
-    span: Span
+    span: TextSpan
 
     @property
     def text(self) -> str:
@@ -68,7 +68,7 @@ class DocumentProblem:
 
     code: str
     message: str
-    span: Span
+    span: TextSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +80,9 @@ class MemoryDocument:
     """
 
     text: str
-    frontmatter: Span | None
+    frontmatter: TextSpan | None
     fields: tuple[Field, ...]
-    body: Span
+    body: TextSpan
     problems: tuple[DocumentProblem, ...]
 
     def field(self, key: str) -> Field | None:
@@ -105,7 +105,7 @@ class MemoryDocument:
                 continue
             line, start = value.span.start_line, value.span.start_character
             for found in comma_list_item(value.key).finditer(value.text):
-                yield Value(value.key, found.group(), Span(line, start + found.start(), line, start + found.end()))
+                yield Value(value.key, found.group(), TextSpan(line, start + found.start(), line, start + found.end()))
 
     def is_comma_list(self, field: Field, value: Value) -> bool:
         """Whether a value is a list written as one text with commas: on the line of its key, without brackets."""
@@ -129,12 +129,12 @@ class Lines:
         self._starts = [0, *(found.end() for found in _LINE_END.finditer(text))]
         self._length = len(text)
 
-    def span(self, start: int, end: int) -> Span:
+    def span(self, start: int, end: int) -> TextSpan:
         """The span between two offsets."""
         end = max(start, end)
         line = bisect_right(self._starts, start) - 1
         end_line = bisect_right(self._starts, end, line) - 1
-        return Span(line, start - self._starts[line], end_line, end - self._starts[end_line])
+        return TextSpan(line, start - self._starts[line], end_line, end - self._starts[end_line])
 
     def offset(self, line: int, character: int) -> int:
         """The offset of a position."""
@@ -142,7 +142,7 @@ class Lines:
         return min(start + character, self._length)
 
 
-def text_span(text: str, start: int, end: int) -> Span:
+def text_span(text: str, start: int, end: int) -> TextSpan:
     """The span between two offsets of a text."""
     return Lines(text).span(start, end)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lerim.memory.documents.document import Field, Lines, Span, Value
+from lerim.memory.documents.document import Field, Lines, TextSpan, Value
 
 MAX_LINES = 2_000
 _KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?=[ \t\r\n]|\Z)[ \t]*")
@@ -37,7 +37,7 @@ def scan_fields(text: str, start: int, end: int, lines: Lines) -> tuple[Field, .
             values = tuple(_item_values(last.key, line, offset))
             if values:
                 end_character = _end(text, offset, line_end) - line.start
-                span = Span(last.span.start_line, last.span.start_character, number, end_character)
+                span = TextSpan(last.span.start_line, last.span.start_character, number, end_character)
                 found[-1] = Field(last.key, last.key_span, (*last.values, *values), span)
         number, offset = number + 1, line_end
     return tuple(found)
@@ -52,9 +52,9 @@ class _Line:
     start: int
     end: int
 
-    def span(self, start: int, end: int) -> Span:
+    def span(self, start: int, end: int) -> TextSpan:
         """The span between two offsets in this line."""
-        return Span(self.number, start - self.start, self.number, max(start, end) - self.start)
+        return TextSpan(self.number, start - self.start, self.number, max(start, end) - self.start)
 
 
 def _end(text: str, start: int, end: int) -> int:

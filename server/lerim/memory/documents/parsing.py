@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lerim.errors import MemoryError_
-from lerim.memory.documents.document import DocumentProblem, Field, Lines, MemoryDocument, Span, Value
+from lerim.memory.documents.document import DocumentProblem, Field, Lines, MemoryDocument, TextSpan, Value
 from lerim.memory.documents.line_scan import scan_fields
 from lerim.memory.header import (
     MAX_HEADER,
@@ -117,7 +117,7 @@ def _node_values(key: str, node: Any, head: str, start: int, lines: Lines) -> It
             yield from _node_values(f"{key}.{inner}", item, head, start, lines)
 
 
-def _unreadable_span(error: MemoryError_, head: str, start: int, fields: tuple[Field, ...], lines: Lines) -> Span:
+def _unreadable_span(error: MemoryError_, head: str, start: int, fields: tuple[Field, ...], lines: Lines) -> TextSpan:
     """Returns the line that YAML names, else the value that alone cannot be read, else the first line."""
     mark = getattr(error.__cause__, "problem_mark", None)
     unsafe = UNSAFE_CHARACTERS.search(head)

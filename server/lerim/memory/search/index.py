@@ -68,7 +68,7 @@ class IndexFilter:
     excluded_rows: frozenset[int]
 
 
-class Index:
+class MemoryIndex:
     """An open index of `folder`'s memories; without a `location`, it exists in memory only. Safe across threads."""
 
     def __init__(self, folder: Path, location: IndexLocation | None = None) -> None:
@@ -81,7 +81,7 @@ class Index:
         self._data_version = -1
         self._counts: dict[str, int] = {}
         self.version = next(_VERSIONS)
-        """Differs after each `update`, also by another process once it was noticed, and between `Index` objects."""
+        """Differs after each `update`, also by another process once it was noticed, and between two indexes."""
         if location is None:
             self._sql = connect_index(None)
             sqlite.run_script(self._sql, INDEX_SCHEMA)
@@ -270,7 +270,7 @@ class Index:
         rows = self._rows("SELECT shown FROM files WHERE path = ? AND memory != ''", (name,))
         return rows[0][0] if rows else None
 
-    def read(self, query: Callable[[sqlite3.Connection], R]) -> R:
+    def run_query(self, query: Callable[[sqlite3.Connection], R]) -> R:
         """Runs a query on the index. Raises MemoryError_."""
         with self._lock:
             try:
@@ -284,7 +284,7 @@ class Index:
         return [problem for _, told in rows for problem in msgspec.json.decode(told, type=list[Problem])]
 
     def _rows(self, query: str, values: tuple[str | int, ...]) -> list[Any]:
-        return self.read(lambda sql: sql.execute(query, values).fetchall())
+        return self.run_query(lambda sql: sql.execute(query, values).fetchall())
 
     def _rows_of(self, memories: Iterable[str]) -> set[int]:
         query = "SELECT id FROM files WHERE memory IN (SELECT value FROM json_each(?))"

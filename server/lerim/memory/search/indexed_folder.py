@@ -14,7 +14,7 @@ from lerim.memory.links import MemoryLinks
 from lerim.memory.record import Scope
 from lerim.memory.reference import DriftState
 from lerim.memory.search.filters import MemoryFilters
-from lerim.memory.search.index import Index, IndexFilter
+from lerim.memory.search.index import IndexFilter, MemoryIndex
 from lerim.memory.search.index_location import IndexLocation
 from lerim.memory.search.index_rows import ReadMemory, RecordParts, read_links, read_records, stored_records
 from lerim.memory.search.matching import match_rows
@@ -49,7 +49,7 @@ class IndexedFolder:
         self._index_problems: list[Problem] = []
         self._dropped_index: list[Problem] = []
         self._location = location
-        self._index: Index | None = None
+        self._index: MemoryIndex | None = None
         self._seen_folder_times: tuple[int, ...] = ()
 
     def close(self) -> None:
@@ -114,7 +114,7 @@ class IndexedFolder:
     def find_sharing_words(self, text: str, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES) -> list[StoredMemory]:
         """Returns the memories that share some words with a text."""
 
-        def find_rows(index: Index) -> list[RankedMemory]:
+        def find_rows(index: MemoryIndex) -> list[RankedMemory]:
             row_filter = index.make_filter(filters)
             matches = match_rows(index, text, limit, row_filter, _MAX_RANKED_SIMILAR, any_word=True)[:limit]
             return index.ranked_memories([one.row for one in matches])
@@ -123,12 +123,12 @@ class IndexedFolder:
 
     def load_indexed_links(self) -> list[MemoryLinks]:
         """Returns the same as `load_links`, from the index as it is."""
-        return self.query_index(lambda index: index.read(read_links), [])
+        return self.query_index(lambda index: index.run_query(read_links), [])
 
     def load_active(self, ids: Sequence[str]) -> list[StoredMemory]:
         """Returns the active memories with these ids, without unreadable ones."""
 
-        def find_rows(index: Index) -> list[RankedMemory]:
+        def find_rows(index: MemoryIndex) -> list[RankedMemory]:
             return index.ranked_memories(index.newest(index.make_filter(ACTIVE_MEMORIES, ids), len(ids)))
 
         return list(self.load(self.query_index(find_rows, [])).values()) if ids else []
@@ -141,7 +141,7 @@ class IndexedFolder:
             return None if found else []
         try:
             self._update_index(found)
-            return self._index.read(read_links) if self._index is not None else None
+            return self._index.run_query(read_links) if self._index is not None else None
         except LerimError:
             return None  # a search reports it
 
@@ -171,7 +171,7 @@ class IndexedFolder:
         file is read only if its stamp is no longer that of the index."""
         names = [one.name for one in ranked]
         nothing: dict[str, tuple[FileStamp, RecordParts]] = {}
-        indexed = self.query_index(lambda index: index.read(lambda sql: read_records(sql, names)), nothing)
+        indexed = self.query_index(lambda index: index.run_query(lambda sql: read_records(sql, names)), nothing)
         loaded: dict[str, StoredMemory] = {}
         for one in ranked:
             with suppress(NotFoundError):
@@ -206,7 +206,7 @@ class IndexedFolder:
         status = self.query_index(lambda index: index.shown_status(name), None)
         return stored if status is None else _with_shown_status(stored, status)
 
-    def query_index(self, ask: Callable[[Index], R], nothing: R) -> R:
+    def query_index(self, ask: Callable[[MemoryIndex], R], nothing: R) -> R:
         """Queries the index, or a new one in memory if it turns out to be unusable."""
         if self._index is None:
             return nothing
@@ -230,7 +230,7 @@ class IndexedFolder:
 
     def _update_index(self, found: list[MemoryFile]) -> None:
         if self._index is None:
-            self._index = Index(self.store.memory_dir, self._location)
+            self._index = MemoryIndex(self.store.memory_dir, self._location)
         for _ in range(_MAX_TRIES):
             changed, gone = self._index.find_outdated(found)
             if not (changed or gone) or self._index.update(
@@ -279,7 +279,7 @@ def _changed_at(folder: Path) -> int:
         return 0
 
 
-def _make_row_filter(index: Index, filters: MemoryFilters, states: Mapping[str, DriftState]) -> IndexFilter:
+def _make_row_filter(index: MemoryIndex, filters: MemoryFilters, states: Mapping[str, DriftState]) -> IndexFilter:
     only: list[str] | None = None
     but: list[str] = []
     if "fresh" in filters.drift_states:
@@ -290,7 +290,7 @@ def _make_row_filter(index: Index, filters: MemoryFilters, states: Mapping[str, 
 
 
 def _find_ranked(
-    index: Index, query: str, limit: int, filters: MemoryFilters, states: Mapping[str, DriftState]
+    index: MemoryIndex, query: str, limit: int, filters: MemoryFilters, states: Mapping[str, DriftState]
 ) -> list[RankedMemory]:
     row_filter = _make_row_filter(index, filters, states)
     if not query.strip():

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lerim.memory.search.index import COMMON_WORD_COUNT, MAX_RANKED, Index, IndexFilter
+from lerim.memory.search.index import COMMON_WORD_COUNT, MAX_RANKED, IndexFilter, MemoryIndex
 from lerim.memory.search.ranking import best_attainable_score, relevance_band, word_rarity
 from lerim.memory.search.synonyms import MAX_NAME_WORDS
 from lerim.words import STOP_WORDS, is_unspaced, letter_pairs, split_unspaced, split_words
@@ -41,7 +41,13 @@ class IndexMatch:
 
 
 def match_rows(
-    index: Index, query: str, limit: int, row_filter: IndexFilter, most: int = MAX_RANKED, *, any_word: bool = False
+    index: MemoryIndex,
+    query: str,
+    limit: int,
+    row_filter: IndexFilter,
+    most: int = MAX_RANKED,
+    *,
+    any_word: bool = False,
 ) -> list[IndexMatch]:
     """Returns the `limit` rows that best match any text, and those that rank equal to the last of them, best first:
     rows with every word before rows with some. About `most` rows are ranked. With `any_word`, as for a question, rows
@@ -74,7 +80,7 @@ def _best_with_ties(found: Sequence[tuple[int, float]], limit: int, every: bool,
     return first
 
 
-def _add_synonyms(index: Index, terms: Sequence[str]) -> list[str]:
+def _add_synonyms(index: MemoryIndex, terms: Sequence[str]) -> list[str]:
     if not index.has_synonyms():
         return list(terms)
     words = [term.strip('"') for term in terms]
@@ -130,7 +136,7 @@ def _piece_term(piece: str) -> str:
 
 
 def _match_all(
-    index: Index, terms: Sequence[str], unfinished: str, row_filter: IndexFilter, limit: int
+    index: MemoryIndex, terms: Sequence[str], unfinished: str, row_filter: IndexFilter, limit: int
 ) -> list[tuple[int, float]]:
     """Returns the best rows with all of the terms; words that begin with the `unfinished` one, if any, stand for the
     last term, unless it is already common."""
@@ -146,7 +152,7 @@ def _title_queries(terms: Sequence[str]) -> tuple[str, ...]:
 
 
 def _match_some(
-    index: Index, terms: Sequence[str], row_filter: IndexFilter, limit: int, most: int
+    index: MemoryIndex, terms: Sequence[str], row_filter: IndexFilter, limit: int, most: int
 ) -> list[tuple[int, float]]:
     """Returns the best rows with any of the terms. Words that most memories have only rank what a rarer word found."""
     terms = sorted(terms, key=index.count)
@@ -170,7 +176,7 @@ def _term(whole: str, parts: tuple[str, ...]) -> str:
     return f'("{whole}" OR ({split}))'
 
 
-def _correct_term(index: Index, term: str) -> str:
+def _correct_term(index: MemoryIndex, term: str) -> str:
     word = term.strip('"')
     if len(word) < _MIN_CORRECTED_LETTERS or not word.isalpha() or index.count(term):
         return term

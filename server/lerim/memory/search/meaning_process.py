@@ -45,7 +45,7 @@ class MeaningQuery(msgspec.Struct, frozen=True):
     skip: tuple[str, ...] = ()
 
 
-class NearMemory(msgspec.Struct, frozen=True):
+class FoundByMeaning(msgspec.Struct, frozen=True):
     """A memory that was found, by its file."""
 
     path: str
@@ -57,7 +57,7 @@ class MeaningAnswer(msgspec.Struct, frozen=True):
     """The memories nearest in meaning, best first. `unread`: how many could not be compared yet. `problem`: why there
     is no answer."""
 
-    memories: tuple[NearMemory, ...] = ()
+    memories: tuple[FoundByMeaning, ...] = ()
     unread: int = 0
     problem: str = ""
 
@@ -113,7 +113,8 @@ class _Searcher:
         )
         self.unread, self._last = memories.unread_count, query
         near = (
-            NearMemory(str(folder.store.memory_dir / one.name), folder.scope, drift) for _, folder, one, drift in found
+            FoundByMeaning(str(folder.store.memory_dir / one.name), folder.scope, drift)
+            for _, folder, one, drift in found
         )
         return MeaningAnswer(tuple(near), self.unread)
 

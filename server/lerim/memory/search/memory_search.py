@@ -335,7 +335,7 @@ class MemorySearch:
         own = next(iter(self._folders), None)
         if own is None:
             return nothing
-        return own.query_index(lambda index: index.read(lambda sql: self._totals.answer(query, sql)), nothing)
+        return own.query_index(lambda index: index.run_query(lambda sql: self._totals.answer(query, sql)), nothing)
 
     def _without_copies(self, ranked: list[RankedMemory]) -> list[RankedMemory]:
         """Returns the person's own memories without copies of the project's, which are found in the project."""

@@ -8,7 +8,7 @@ from collections.abc import Container, Mapping
 from functools import partial
 from heapq import nlargest
 
-from lerim.memory.search.index import Index
+from lerim.memory.search.index import MemoryIndex
 from lerim.memory.search.indexed_folder import IndexedFolder
 from lerim.memory.similarity import (
     MIN_SIMILARITY,
@@ -69,7 +69,7 @@ class _Rarities(dict[str, float]):
         super().__init__()
         self.version = folder.version
         self._folder = folder
-        self._memory_count = folder.query_index(Index.total, 0)
+        self._memory_count = folder.query_index(MemoryIndex.total, 0)
 
     def __missing__(self, word: str) -> float:
         match_count = self._folder.query_index(lambda index: index.count(f'"{word}"'), 0)
@@ -83,7 +83,7 @@ def _find_candidates(folder: IndexedFolder, weights: Mapping[str, float], skip: 
     shared: defaultdict[int, float] = defaultdict(float)
     room = MAX_ROWS
     for word, weight in weights.items():
-        rows: list[int] = folder.query_index(partial(Index.active_rows, query=f'"{word}"', limit=MAX_ROWS), [])
+        rows: list[int] = folder.query_index(partial(MemoryIndex.active_rows, query=f'"{word}"', limit=MAX_ROWS), [])
         for row in rows:
             shared[row] += weight
         room -= len(rows)
@@ -93,7 +93,7 @@ def _find_candidates(folder: IndexedFolder, weights: Mapping[str, float], skip: 
     found: list[StoredText] = []
     for start in range(0, len(ranked), MAX_COMPARED):
         texts: list[StoredText] = folder.query_index(
-            partial(Index.stored_texts, rows=ranked[start : start + MAX_COMPARED]), []
+            partial(MemoryIndex.stored_texts, rows=ranked[start : start + MAX_COMPARED]), []
         )
         found += [one for one in texts if one[0] not in skip]
         if len(found) >= MAX_COMPARED:

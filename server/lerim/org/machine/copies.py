@@ -110,7 +110,7 @@ class CopyFolder:
                 self.filesystem.pipe_file(file, data)
         return COPY_MARK + digest
 
-    def read(self, place: str) -> SessionCopy | None:
+    def load_copy(self, place: str) -> SessionCopy | None:
         """Return the copy at a place that the database names; None if there is none. Raises TranscriptError if it is
         not whole, and OrgError if it cannot be read now."""
         digest = place.removeprefix(COPY_MARK)

@@ -42,7 +42,9 @@ class _Sample:
     calls: int = 0
     tokens: int = 0
 
-    def read(self, transcript: Transcript, project: Project, here: LocalSessions, model: Model | None) -> None:
+    def measure_session(
+        self, transcript: Transcript, project: Project, here: LocalSessions, model: Model | None
+    ) -> None:
         scope, began = make_whole_scope(project, here.owners_for(project)), time.perf_counter()
         extract_by_rules(transcript, scope)
         self.seconds += time.perf_counter() - began
@@ -65,7 +67,7 @@ def estimate_work(
     sample, total = _Sample(), sum(one.size for one, _ in sessions)
     for transcript, project in sessions[:: max(1, -(-len(sessions) // SAMPLE))]:
         try:
-            sample.read(transcript, project, here, model)
+            sample.measure_session(transcript, project, here, model)
         except LerimError:
             continue  # told when it is extracted
     if not sample.bytes:

@@ -22,7 +22,7 @@ from lerim.org.machine import (
     open_copies,
 )
 from lerim.org.paying import FleetBudget, FleetBusyError
-from lerim.org.workers.results import Extraction, ExtractionResult
+from lerim.org.workers.results import BegunExtraction, ExtractionResult
 from lerim.paths import Home
 from lerim.sessions import Transcript
 
@@ -48,7 +48,7 @@ class LocalExtractor:
         self._places: dict[str, Transcript] = {}
         self._looked_at = float("-inf")
 
-    def extract(self, extraction: Extraction) -> ExtractionResult:
+    def extract(self, extraction: BegunExtraction) -> ExtractionResult:
         """Return the candidates of a session, or why there are none. Raises nothing: one session that cannot be read,
         or a bug met on it, must not end the others."""
         try:
@@ -66,7 +66,7 @@ class LocalExtractor:
         except Exception as error:  # the text of the error may quote the session
             return ExtractionResult("failed", problem=f"Extracting from it failed with a {type(error).__name__}.")
 
-    def _extract(self, extraction: Extraction) -> ExtractionResult:
+    def _extract(self, extraction: BegunExtraction) -> ExtractionResult:
         is_copy = extraction.place_hash.startswith(COPY_MARK)
         found = self._load_copy(extraction) if is_copy else self._find_session(extraction)
         if isinstance(found, ExtractionResult):
@@ -81,7 +81,7 @@ class LocalExtractor:
         answers = extract_with_model(transcript, scope, lm, model)
         return ExtractionResult("done", tuple(answers.candidates), " ".join(one.message for one in answers.problems))
 
-    def _find_session(self, extraction: Extraction) -> tuple[Transcript, ReadingScope] | ExtractionResult:
+    def _find_session(self, extraction: BegunExtraction) -> tuple[Transcript, ReadingScope] | ExtractionResult:
         """Return a session of this machine and how it is read, or why it cannot be."""
         transcript = self._find(extraction.place_hash)
         if transcript is None or not transcript.path.exists():
@@ -94,11 +94,11 @@ class LocalExtractor:
             return ExtractionResult("changed", problem=why)
         return transcript, make_whole_scope(project, self._here.owners_for(project))
 
-    def _load_copy(self, extraction: Extraction) -> tuple[Transcript, ReadingScope] | ExtractionResult:
+    def _load_copy(self, extraction: BegunExtraction) -> tuple[Transcript, ReadingScope] | ExtractionResult:
         """Return the copy of a session and how it is read, or why it cannot be."""
         if self._copy_folder is None:
             self._copy_folder = open_copies(self._copies)
-        copy = self._copy_folder.read(extraction.place_hash)
+        copy = self._copy_folder.load_copy(extraction.place_hash)
         if copy is None or copy.project != extraction.project:
             return ExtractionResult("gone", problem="The copy of the session is not there any more.")
         return copy.transcript, copy.scope

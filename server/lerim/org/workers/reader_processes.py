@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
 
     from lerim.org.database import TeamDatabase
-    from lerim.org.workers.results import Extraction, ExtractionResult
+    from lerim.org.workers.results import BegunExtraction, ExtractionResult
 
 
 class ReaderDiedError(OrgError):
@@ -36,7 +36,7 @@ class Reader:
     _process: SpawnProcess | None = None
     _pipe: Connection | None = None
 
-    def extract(self, extraction: Extraction) -> ExtractionResult:
+    def extract(self, extraction: BegunExtraction) -> ExtractionResult:
         """Return the outcome of an extraction. Raises ReaderDiedError."""
         if self._process is None or self._pipe is None or not self._process.is_alive():
             self._start()
@@ -75,7 +75,7 @@ def serve_extractions(pipe: Connection, database: TeamDatabase, environ: Mapping
     extractor = LocalExtractor(database, environ, copies)
     with suppress(EOFError, ConnectionError):  # the worker has ended
         while True:
-            extraction: Extraction = pipe.recv()
+            extraction: BegunExtraction = pipe.recv()
             pipe.send(extractor.extract(extraction))
 
 

@@ -28,7 +28,7 @@ it. It counts as a call of the model costs on average, and at the most it may co
 
 
 @dataclass(frozen=True, slots=True)
-class Extraction:
+class BegunExtraction:
     """A job that was begun: what it is to extract, and with what."""
 
     key: str
@@ -56,7 +56,7 @@ class ExtractionResult:
     is_try: bool = False
 
 
-def begin_extraction(database: TeamDatabase, key: str, worker: str) -> Extraction | None:
+def begin_extraction(database: TeamDatabase, key: str, worker: str) -> BegunExtraction | None:
     """Count a try and return the job, before anything is read: a worker that dies of it cannot count afterwards.
 
     Calls of an earlier try that nobody waits for any more give back what they had reserved.
@@ -87,7 +87,7 @@ def begin_extraction(database: TeamDatabase, key: str, worker: str) -> Extractio
         ).fetchone()
     if row is None or row[0] != "running":
         return None
-    return Extraction(key, *map(str, row[1:]))
+    return BegunExtraction(key, *map(str, row[1:]))
 
 
 _DELETE_REPLACED = """
@@ -97,7 +97,9 @@ DELETE FROM extractions AS own WHERE team = %s AND key = %s AND state = 'running
 """
 
 
-def finish_extraction(database: TeamDatabase, extraction: Extraction, result: ExtractionResult, seconds: float) -> None:
+def finish_extraction(
+    database: TeamDatabase, extraction: BegunExtraction, result: ExtractionResult, seconds: float
+) -> None:
     """Store what became of an extraction and, if it has candidates, ask for its project to be reconciled, in one
     transaction. A second result of the same extraction changes nothing. If a session has changed and what
     it holds now was sent already, nothing is kept of the older one. Raises OrgError."""

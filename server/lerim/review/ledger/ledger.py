@@ -92,7 +92,7 @@ class FileChange:
     before: str | None
     after: str | None
 
-    def reversed(self) -> FileChange:
+    def inverse(self) -> FileChange:
         return FileChange(self.home, self.anchor, self.path, self.after, self.before)
 
 

@@ -19,7 +19,7 @@ from lerim.paths import Home
 from lerim.project import Project
 from lerim.sessions import Catalog, SessionFilters, Turn, convert_sqlite_errors, read_session
 from lerim.statistics.benefit.figures import Benefit, BenefitFigures, Outcome, UnknownSessions
-from lerim.statistics.benefit.practices import Action, Practice, find_practice, judge_actions, list_actions
+from lerim.statistics.benefit.practices import AgentAction, Practice, find_practice, judge_actions, list_actions
 from lerim.statistics.benefit.repetitions import KnownClaim, make_known_claim, says_again
 from lerim.statistics.benefit.served_sessions import ServedSession, find_served_sessions
 
@@ -156,7 +156,7 @@ def _read_turns(session: ServedSession, problems: list[Problem]) -> list[Turn] |
         return None
 
 
-def _judge(subject: _Subject, serving: Serving, turns: Sequence[tuple[float, Turn, Sequence[Action]]]) -> Outcome:
+def _judge(subject: _Subject, serving: Serving, turns: Sequence[tuple[float, Turn, Sequence[AgentAction]]]) -> Outcome:
     """Returns what became of a memory in a session after a serving. Each turn is given with its time and actions."""
     after = [(turn, actions) for at, turn, actions in turns if at > serving.at]
     if any(says_again(subject.claim, text) for text in _list_later_words([turn for turn, _ in after], serving)):

@@ -76,7 +76,7 @@ class Practice:
 
 
 @dataclass(frozen=True)
-class Action:
+class AgentAction:
     """Something an agent did: a command it ran, or text it added to a file."""
 
     text: str
@@ -105,7 +105,7 @@ def find_practice(record: MemoryRecord) -> Practice | None:
     return None
 
 
-def list_actions(turns: Iterable[Turn]) -> Iterator[Action]:
+def list_actions(turns: Iterable[Turn]) -> Iterator[AgentAction]:
     """Yields what was done in these turns, in order. What was refused or had no effect is left out."""
     for turn in turns:
         for call in turn.tool_calls:
@@ -113,12 +113,12 @@ def list_actions(turns: Iterable[Turn]) -> Iterator[Action]:
                 continue
             if call.kind == "shell" and call.command:
                 passed = call.status == "ok" and not call.exit_code
-                yield Action(call.command[:MAX_TEXT_CHARS], True, passed)
+                yield AgentAction(call.command[:MAX_TEXT_CHARS], True, passed)
             elif call.status == "ok":
-                yield from (Action(added, False, True) for edit in call.edits if (added := _added_text(edit)))
+                yield from (AgentAction(added, False, True) for edit in call.edits if (added := _added_text(edit)))
 
 
-def judge_actions(practice: Practice, actions: Sequence[Action]) -> Judgment | None:
+def judge_actions(practice: Practice, actions: Sequence[AgentAction]) -> Judgment | None:
     """Returns whether the actions follow a practice or contradict it; None if neither can be seen. One action against
     it counts, however many follow it."""
     follows = False
@@ -170,7 +170,7 @@ def _added_text(edit: FileEdit) -> str:
     return "\n".join(line for line in edit.new[:MAX_TEXT_CHARS].splitlines() if line not in before)
 
 
-def _is_used(name: str, action: Action) -> bool:
+def _is_used(name: str, action: AgentAction) -> bool:
     """Returns whether an action uses a thing. A plain word could be anything in prose, so it counts only as a program,
     an argument near it, or in a line that imports or lists it."""
     if not action.may_use(name):
@@ -205,11 +205,11 @@ def _name_pattern(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w./-]){body}{end}", re.IGNORECASE)
 
 
-def _without(action: Action, wanted: Sequence[str], given_up: Sequence[str]) -> Action:
+def _without(action: AgentAction, wanted: Sequence[str], given_up: Sequence[str]) -> AgentAction:
     """Returns an action without the wanted names that contain a name given up: `uv run pytest` does not use `pytest`
     alone."""
     text = action.text
     for name in wanted:
         if any(old != name and _name_pattern(old).search(name) for old in given_up):
             text = _name_pattern(name).sub(" ", text)
-    return action if text == action.text else Action(text, action.is_command, action.has_passed)
+    return action if text == action.text else AgentAction(text, action.is_command, action.has_passed)

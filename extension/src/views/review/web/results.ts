@@ -4,7 +4,6 @@ import type { ActionResultMessage, ListMessage } from "../messages";
 import { counted, plainText, acceptedText } from "../../../text/wording";
 import { button, type Child, h } from "../../shared/web/dom";
 import { spellOutHidden } from "../../shared/web/text";
-import type { SavedState } from "./state";
 import { difference } from "./difference";
 
 const verbs: Readonly<Record<ActionResultMessage["action"], string>> = { accept: "Accepted", reject: "Rejected", edit: "Saved", undo: "Undone", propose: "Proposed" };
@@ -45,7 +44,11 @@ export function parseLastAction(value: unknown): LastAction | undefined {
   return { text, isMemory: isMemory === true, reference, undo: { action, label } };
 }
 
-type SavedAction = Pick<SavedState, "root" | "lastAction">;
+/** The last action as it is kept while the panel is hidden, and the root in which it was done. */
+export interface SavedAction {
+  readonly root: string;
+  readonly lastAction: LastAction | undefined;
+}
 
 /** The saved action, unless something else was done in this root since, or its memory cannot be opened in this window. */
 export function keptAction(saved: SavedAction | undefined, { root, undo }: Pick<ListMessage, "root" | "undo">, knowsAccepted: boolean): LastAction | undefined {

@@ -4,7 +4,7 @@ import { kindOf, memoryKinds } from "../../../text/wording";
 import type { ActionResultMessage, ListMessage } from "../messages";
 import { type Choice, rankedNeighbours } from "./answers";
 import { type Arrangement, arrange, type Grouping, groupings, type ListOptions } from "./arrangement";
-import { type LastAction, parseLastAction } from "./results";
+import { parseLastAction, type SavedAction } from "./results";
 import { spellOutHidden } from "../../shared/web/text";
 
 export interface Model {
@@ -54,8 +54,7 @@ export interface PendingRequest {
 }
 
 /** The state kept while the panel is hidden. */
-export interface SavedState {
-  readonly root: string;
+export interface SavedState extends SavedAction {
   readonly selected: string | undefined;
   readonly scrollTop: number;
   readonly drafts: readonly Draft[];
@@ -63,8 +62,6 @@ export interface SavedState {
   /** Whether the section of left-out items is open. */
   readonly leftOut: boolean;
   readonly grouping: Grouping;
-  /** What was done last here, as far as it can be undone. */
-  readonly lastAction: LastAction | undefined;
 }
 
 export const initialModel: Model = {

@@ -24,7 +24,7 @@ from lerim.lsp.protocol import (
     VERIFY_MEMORY,
 )
 from lerim.lsp.window import HandleTarget, Sidecar
-from lerim.memory import Span, Value, check_references, kind_of_document
+from lerim.memory import TextSpan, Value, check_references, kind_of_document
 
 MAX_REPLACEMENTS = 5
 PREFERRED = frozenset({"reference-gone", "reference-moved", "unknown-key", "memory-value"})
@@ -114,7 +114,7 @@ def _list_replacements(sidecar: Sidecar, text: MemoryText, finding: Finding) -> 
     return list(dict.fromkeys(found))[:MAX_REPLACEMENTS]
 
 
-def _value_at(text: MemoryText, span: Span) -> Value | None:
+def _value_at(text: MemoryText, span: TextSpan) -> Value | None:
     return next((value for field in text.document.fields for value in field.values if value.span == span), None)
 
 
@@ -128,7 +128,7 @@ def _replace(text: MemoryText, finding: Finding, new: str) -> types.TextEdit | N
     return None
 
 
-def _remove(text: MemoryText, span: Span) -> list[types.TextEdit]:
+def _remove(text: MemoryText, span: TextSpan) -> list[types.TextEdit]:
     """The edit that removes an item of a list, or a key with one value, by its lines; none if it shares a line."""
     field = next((one for one in text.document.fields if any(value.span == span for value in one.values)), None)
     line = text.line(span.start_line).strip()

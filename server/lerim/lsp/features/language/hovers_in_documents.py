@@ -34,7 +34,7 @@ from lerim.lsp.features.language.targets import (
 from lerim.lsp.features.memories import HoverMemory, editor_requests, loading, render_hover
 from lerim.lsp.protocol import OPEN_TURN, redact_text
 from lerim.lsp.window import HandleTarget, Repo, Sidecar
-from lerim.memory import Reference, SourceReader, Span, StoredMemory, definitions, describe_missing
+from lerim.memory import Reference, SourceReader, StoredMemory, TextSpan, definitions, describe_missing
 
 MAX_QUOTED = 600
 """Characters of a turn in a hover."""
@@ -62,11 +62,11 @@ async def hover_at_position(sidecar: Sidecar, params: types.HoverParams) -> type
     return await editor_requests.hover_at_position(sidecar, params)
 
 
-def _make_hover(text: MemoryText, shown: str, span: Span) -> types.Hover:
+def _make_hover(text: MemoryText, shown: str, span: TextSpan) -> types.Hover:
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, shown), text.range(span))
 
 
-def _describe_key(sidecar: Sidecar, text: MemoryText, line: int, character: int) -> tuple[str, Span] | None:
+def _describe_key(sidecar: Sidecar, text: MemoryText, line: int, character: int) -> tuple[str, TextSpan] | None:
     return describe_key(text, line, character, trusted=sidecar.options.trusted)
 
 

@@ -11,7 +11,7 @@ from lerim.lsp.features.language.completion import find_key
 from lerim.lsp.features.language.memory_texts import MemoryText, find_memory_text
 from lerim.lsp.protocol import redact_text
 from lerim.lsp.window import Sidecar
-from lerim.memory import Span, Value
+from lerim.memory import TextSpan, Value
 
 KEY_HELP = {
     "id": "The name of the memory and of its file. Links between memories use it.",
@@ -37,14 +37,14 @@ KEY_HELP = {
 }
 
 
-def describe_key(text: MemoryText, line: int, character: int, *, trusted: bool) -> tuple[str, Span] | None:
+def describe_key(text: MemoryText, line: int, character: int, *, trusted: bool) -> tuple[str, TextSpan] | None:
     """What the key of this line is for, as markdown, and the line without its indentation. In a trusted workspace also
     the quote that is kept outside the file (blocking). None outside the frontmatter, and for an unknown key."""
     head, written = text.document.frontmatter, text.line(line)
     if head is None or not head.start_line <= line <= head.end_line or written.lstrip().startswith("#"):
         return None
     key, _ = find_key(text, line)
-    span = Span(line, len(written) - len(written.lstrip()), line, len(written))
+    span = TextSpan(line, len(written) - len(written.lstrip()), line, len(written))
     if key not in KEY_HELP or not span.contains(line, character):
         return None
     kept = _find_kept_quote(text, line) if trusted and key == "evidence.quote" else ""

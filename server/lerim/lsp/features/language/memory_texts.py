@@ -19,8 +19,8 @@ from lerim.memory import (
     MAX_FILE_BYTES,
     MemoryDocument,
     MemoryEntry,
-    Span,
     Store,
+    TextSpan,
     kind_of_document,
     parse_memory_document,
 )
@@ -51,13 +51,13 @@ class MemoryText:
         """Where a position is in its line, in characters."""
         return find_column(self.line(position.line), position.character, self.encoding)
 
-    def range(self, span: Span) -> types.Range:
+    def range(self, span: TextSpan) -> types.Range:
         """A span in the editor's units."""
         return types.Range(
             self._position(span.start_line, span.start_character), self._position(span.end_line, span.end_character)
         )
 
-    def part(self, span: Span) -> str:
+    def part(self, span: TextSpan) -> str:
         """The text of a span within one line; "" if it has several lines."""
         if span.start_line != span.end_line:
             return ""

@@ -14,7 +14,7 @@ from lerim.lsp.features.language.definitions import START
 from lerim.lsp.features.language.memory_texts import MemoryText, find_memory_text
 from lerim.lsp.protocol import redact_text
 from lerim.lsp.window import Repo, Sidecar
-from lerim.memory import Field, MemoryEntry, Span
+from lerim.memory import Field, MemoryEntry, TextSpan
 
 MAX_SYMBOLS = 200
 MAX_DETAIL = 80
@@ -114,8 +114,8 @@ def _heading_symbols(text: MemoryText) -> Iterator[types.DocumentSymbol]:
         yield types.DocumentSymbol(
             name=_one_line(name) or "#",
             kind=types.SymbolKind.String,
-            range=text.range(Span(start, 0, end, len(text.line(end)))),
-            selection_range=text.range(Span(start, 0, start, len(text.line(start)))),
+            range=text.range(TextSpan(start, 0, end, len(text.line(end)))),
+            selection_range=text.range(TextSpan(start, 0, start, len(text.line(start)))),
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from lerim.lsp.features.language.memory_texts import MemoryText
-from lerim.memory import Reference, Span, Value, parse_reference, source_parts
+from lerim.memory import Reference, TextSpan, Value, parse_reference, source_parts
 
 LINK_KEYS = frozenset(("supersedes", "resolves", "superseded_by", "resolved_by", "related"))
 ID_KEYS = LINK_KEYS | {"id", "targets"}
@@ -19,7 +19,7 @@ class IdTarget:
 
     id: str
     key: str
-    span: Span
+    span: TextSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class PathTarget:
     """A file of the repository, without the symbol that may follow it."""
 
     path: str
-    span: Span
+    span: TextSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class SymbolTarget:
     """A symbol of a file, without the path before it."""
 
     reference: Reference
-    span: Span
+    span: TextSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class TurnTarget:
 
     session: str
     turn: str
-    span: Span
+    span: TextSpan
 
 
 Target = IdTarget | PathTarget | SymbolTarget | TurnTarget
@@ -88,7 +88,7 @@ def _place_targets(text: MemoryText, value: Value) -> Iterator[Target]:
     yield SymbolTarget(reference, _part_span(value.span, sign + 1, len(value.text)))
 
 
-def _part_span(span: Span, start: int, end: int) -> Span:
+def _part_span(span: TextSpan, start: int, end: int) -> TextSpan:
     """The part of a span on one line, by offsets from its start."""
     first = span.start_character
     return replace(span, start_character=first + start, end_character=first + end)
