@@ -10,7 +10,7 @@ from lerim.errors import ProjectError
 from lerim.paths import Home
 from lerim.project import project, registry
 from lerim.project.commits import History
-from lerim.project.git import find_word
+from lerim.project.git import find_word, find_words
 from lerim.project.project import FolderOwners, locate_project
 from rights import bound
 
@@ -231,18 +231,42 @@ def test_a_person_s_settings_of_git_change_nothing_of_what_is_read(repo, git, mo
     git(repo, "add", ".")
     git(repo, "commit", "-q", "-m", "Zähle Beträge")
     odd = {"color.ui": "always", "color.grep": "always", "log.showRoot": "false", "i18n.logOutputEncoding": "latin1"}
+    odd |= {"grep.lineNumber": "true", "grep.column": "true"}
 
     def read():
         commits = History(repo, os.environ).list_commits(
             datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
         )
-        return [(one.subject, one.files) for one in commits], find_word(repo, "amount", os.environ)
+        found = find_word(repo, "amount", os.environ), find_words(repo, ["amount"], os.environ)
+        return [(one.subject, one.files) for one in commits], *found
 
     before = read()
     assert before[0][0][1] and before[0][-1][0] == "Zähle Beträge" and before[1] == ["src/ledger.py"]
+    assert before[2] == {"amount": ["src/ledger.py"]}
     for name, value in odd.items():
         git(repo, "config", name, value)
     assert read() == before
+
+
+def test_many_words_are_found_together_where_each_is_found_alone(repo, git):
+    (repo / "src" / "one two.py").write_text("sum_up(amount), amounts, sum_up_all\n")
+    (repo / "src" / "Zähler.py").write_text("amount = größe = 1\n")
+    git(repo, "add", ".")
+    words = [
+        "amount",
+        "amounts",
+        "sum_up",
+        "sum_up_all",
+        "größe",
+        "gr",
+        "nowhere",
+        "a.b",
+        *(f"word{n}" for n in range(60)),
+    ]
+    found = find_words(repo, words, os.environ)
+    assert found == {word: find_word(repo, word, os.environ) for word in words}
+    assert found["amount"] == ["src/Zähler.py", "src/one two.py"]
+    assert found["größe"] == ["src/Zähler.py"]
 
 
 @pytest.mark.parametrize("alias", ["", "relative/place", "/", "C:\\", "."])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from lerim.check.contradictions import RulesFileIndex, index_rules_files
 from lerim.errors import BoundaryError, MemoryError_
 from lerim.export import list_rules_lines
 from lerim.memory import Drift, SourceReader, Store
-from lerim.project import Project, tracked
+from lerim.project import Project, find_word, find_words, tracked
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class CheckContext:
     known_paths: Mapping[str, list[Path]] = field(default_factory=dict)
     environ: Mapping[str, str] | None = None
     _tracked: dict[str, list[str]] = field(default_factory=dict)
+    _files_by_word: dict[str, list[str]] = field(default_factory=dict)
 
     def paths_of(self, memory_id: str) -> list[Path]:
         """The files that an id has."""
@@ -43,6 +44,19 @@ class CheckContext:
             for path in tracked.read_tracked_paths(self.project.root, self.project.common_dir):
                 self._tracked.setdefault(path.rpartition("/")[2], []).append(path)
         return self._tracked.get(name, [])
+
+    def search_words(self, words: Iterable[str]) -> None:
+        """Searches for words that `files_with` will be asked for, all at once."""
+        if self.environ is not None:
+            self._files_by_word.update(find_words(self.project.root, words, self.environ))
+
+    def files_with(self, word: str) -> list[str]:
+        """The paths of the files that contain a word, as git tells."""
+        if self.environ is None:
+            return []
+        if word not in self._files_by_word:
+            self._files_by_word[word] = find_word(self.project.root, word, self.environ)
+        return self._files_by_word[word]
 
     def load_ends(self, memory_id: str) -> tuple[str, ...]:
         """The ids that a memory replaces or resolves."""

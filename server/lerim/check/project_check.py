@@ -24,6 +24,7 @@ from lerim.memory import (
     Store,
     baselines,
     parse_memory_document,
+    searched_word,
 )
 from lerim.paths import Home
 from lerim.project import Project, open_git
@@ -65,6 +66,7 @@ def check_project(
         known_paths=paths_by_id,
         environ=environ,
     )
+    context.search_words(_list_lost_words(live, summary))
     for path in memory_paths:
         if is_cancelled():
             break
@@ -84,6 +86,12 @@ def check_project(
         findings.append(Finding("unreviewed", message, str(first), FIRST_LINE))
     findings.sort(key=lambda one: (one.path, one.span.start_line, one.span.start_character))
     return CheckReport(str(project.root), tuple(findings), len(memory_paths), candidate_count)
+
+
+def _list_lost_words(live: ReferenceMap, summary: DriftSummary) -> set[str]:
+    """Returns the words to search for where code that memories are about is gone."""
+    gone = [one for one in live.entries if (drift := summary.drift_by_memory.get(one.id)) and drift.state == "gone"]
+    return {word for entry in gone for reference in entry.references if (word := searched_word(reference))}
 
 
 def _paths_by_source(store: Store, live: ReferenceMap) -> list[Path]:

@@ -14,12 +14,13 @@ from lerim.memory import (
     TextSpan,
     Value,
     can_be_written,
-    check_references,
     describe_missing,
+    find_definitions,
     is_missing,
     list_meanings,
     parse_reference,
     reference_text,
+    searched_word,
 )
 
 MAX_REPLACEMENTS = 5
@@ -97,10 +98,8 @@ def _likely_places(
     reference: Reference, context: CheckContext, find_similar: Callable[[Reference, CheckContext], tuple[str, ...]]
 ) -> tuple[str, ...]:
     """Returns where the symbol is defined now, as git's files tell, and then references that read alike."""
-    defined: tuple[str, ...] = ()
-    if reference.symbol and context.environ is not None:
-        for problem in check_references(context.project.root, [reference_text(reference)], context.environ):
-            defined = tuple(place for place in problem.likely if "#" in place)
+    word = searched_word(reference)
+    defined = find_definitions(context.reader, reference, context.files_with(word)) if word else []
     return tuple(dict.fromkeys((*defined, *find_similar(reference, context))))[:MAX_REPLACEMENTS]
 
 

@@ -12,6 +12,7 @@ from .commits import Tag as Tag
 from .git import Git as Git
 from .git import find_named_files as find_named_files
 from .git import find_word as find_word
+from .git import find_words as find_words
 from .git import open_git as open_git
 from .home import check_home_outside_repository as check_home_outside_repository
 from .home import is_home_worktree as is_home_worktree

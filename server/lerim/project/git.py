@@ -28,7 +28,7 @@ MOST_RENAMES = 400
 BATCH_OBJECTS = 200
 _SAFE_OPTIONS = (
     *("-c", "core.fsmonitor=false", "-c", "core.hooksPath=", "-c", "core.pager=", "-c", "diff.external="),
-    *("-c", "color.ui=false", "-c", "color.grep=false"),
+    *("-c", "color.ui=false", "-c", "color.grep=false", "-c", "grep.lineNumber=false", "-c", "grep.column=false"),
     *("-c", "log.showRoot=true", "-c", "i18n.logOutputEncoding=UTF-8"),
     *("--no-pager", "--no-replace-objects", "--literal-pathspecs"),
 )
@@ -41,6 +41,10 @@ _SAFE_ENVIRONMENT = {
 }
 _KEPT_VARIABLES = ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")
 
+BATCH_WORDS = 50
+_WORD_SEARCH = ("-z", "-w", "-F", "-I", "--untracked", "--no-textconv", "--no-recurse-submodules", "--full-name")
+_ASCII_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PATH_AND_WORD = re.compile(rb"([^\0]+)\0([A-Za-z0-9_]+)\n")
 SEARCH_SECONDS = 3.0
 """How long a search may take: a person waits for it."""
 
@@ -255,8 +259,24 @@ def _parse_blobs(output: bytes, count: int) -> list[str | None]:
 def find_word(root: Path, word: str, environ: Mapping[str, str]) -> list[str]:
     """Returns the files that contain `word` as a whole word, sorted; empty if git cannot tell in time. Paths are
     relative to the root, with forward slashes. Ignored files are not searched."""
-    options = ("-l", "-z", "-w", "-F", "-I", "--untracked", "--no-textconv", "--no-recurse-submodules", "--full-name")
-    return _list_paths(root, environ, "grep", *options, "-e", word, "--", ".")
+    return _list_paths(root, environ, "grep", "-l", *_WORD_SEARCH, "-e", word, "--", ".")
+
+
+def find_words(root: Path, words: Iterable[str], environ: Mapping[str, str]) -> dict[str, list[str]]:
+    """Returns the files that contain each of these words, as `find_word` does, with one search for many words."""
+    found: dict[str, set[str]] = {word: set() for word in words}
+    searched_together = [word for word in found if _ASCII_WORD.fullmatch(word)]
+    for at in range(0, len(searched_together), BATCH_WORDS):
+        given = "\n".join(searched_together[at : at + BATCH_WORDS]).encode()
+        output = ask_git(
+            root, environ, "grep", "-o", *_WORD_SEARCH, "-f", "-", "--", ".", stdin=given, seconds=SEARCH_SECONDS
+        )
+        for path, word in _PATH_AND_WORD.findall(output or b""):
+            found[word.decode()].add(path.decode("utf-8", "surrogateescape"))
+    return {
+        word: sorted(paths) if _ASCII_WORD.fullmatch(word) else find_word(root, word, environ)
+        for word, paths in found.items()
+    }
 
 
 def find_named_files(root: Path, name: str, environ: Mapping[str, str]) -> list[str]:

@@ -13,8 +13,10 @@ from .inherited_baselines import inherit_baselines as inherit_baselines
 from .reference_check import ReferenceProblem as ReferenceProblem
 from .reference_check import check_references as check_references
 from .reference_check import describe_missing as describe_missing
+from .reference_check import find_definitions as find_definitions
 from .reference_check import is_missing as is_missing
 from .reference_check import list_meanings as list_meanings
+from .reference_check import searched_word as searched_word
 from .sources import SourceReader as SourceReader
 from .sources import baseline_in as baseline_in
 from .sources import stamp_of as stamp_of

@@ -104,11 +104,10 @@ def _continues(text: str, at: int, neighbour: str) -> bool:
 def _find_likely_places(reader: SourceReader, reference: Reference, environ: Mapping[str, str]) -> list[str]:
     """Returns where a missing reference may be now: the symbol's definition in another file, else a file of the same
     name."""
-    word = reference.symbol.rpartition(".")[2]
-    if _WORD.match(word):
-        found = _find_definitions(reader, reference, find_word(reader.root, word, environ)[:_MAX_SEARCHED_FILES])
+    if word := searched_word(reference):
+        found = find_definitions(reader, reference, find_word(reader.root, word, environ))
         if found:
-            return found[:MAX_PLACES]
+            return found
     if reader.stamp(reference.path):
         return []
     name = reference.path.rpartition("/")[2]
@@ -116,11 +115,18 @@ def _find_likely_places(reader: SourceReader, reference: Reference, environ: Map
     return [reference_text(one) for one in named if can_be_written(one)][:MAX_PLACES]
 
 
-def _find_definitions(reader: SourceReader, reference: Reference, paths: Iterable[str]) -> list[str]:
+def searched_word(reference: Reference) -> str:
+    """Returns the word that files defining the reference's symbol contain; "" if none can be searched for."""
+    word = reference.symbol.rpartition(".")[2]
+    return word if _WORD.match(word) else ""
+
+
+def find_definitions(reader: SourceReader, reference: Reference, paths: Sequence[str]) -> list[str]:
+    """Returns where the first of these files define the reference's symbol, as written in a memory."""
     last = reference.symbol.rpartition(".")[2]
     found: list[str] = []
-    for path in paths:
+    for path in paths[:_MAX_SEARCHED_FILES]:
         names = list_meanings(reader, Reference(path, reference.symbol)) or list_meanings(reader, Reference(path, last))
         places = (Reference(path, name) for name in names)
         found += (reference_text(one) for one in places if can_be_written(one))
-    return found
+    return found[:MAX_PLACES]
