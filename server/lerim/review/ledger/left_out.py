@@ -48,7 +48,7 @@ OPEN = (
 )
 """Selects what was never proposed, or was proposed and withdrawn since."""
 _OF_SESSION = "AND substr(l.session, 1, length(:session))=:session"
-_ORDER = "said DESC, score DESC, id"
+_LAST_FIRST = "said, score, id DESC"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +95,12 @@ class LeftOutTable:
                 ),
             )
         self._sql.execute("DELETE FROM left_out WHERE at < ?", ((now - KEPT_FOR).timestamp(),))
-        self._sql.execute(
-            f"DELETE FROM left_out WHERE id NOT IN (SELECT id FROM left_out ORDER BY {_ORDER} LIMIT ?)",
-            (MAX_LEFT_OUT,),
-        )
+        count = self._sql.execute("SELECT count(*) FROM left_out").fetchone()[0]
+        if count > MAX_LEFT_OUT:  # a sync saves hundreds of times: to choose the few last ones needs no sorting of all
+            self._sql.execute(
+                f"DELETE FROM left_out WHERE id IN (SELECT id FROM left_out ORDER BY {_LAST_FIRST} LIMIT ?)",
+                (count - MAX_LEFT_OUT,),
+            )
 
     def list_open(self, session: str = "", most: int = MAX_LEFT_OUT) -> list[LeftOut]:
         """The claims that are not proposed, the latest turn first; optionally only those of sessions whose id has the

@@ -35,9 +35,12 @@ BACK_OFF_SECONDS = 30.0
 BACK_OFF_CAP_SECONDS = 3600.0
 MODEL_JOB = "model"
 """The kind of job that waits for a model once the rules have read a session, whether or not a model is configured."""
-_WAITING_JOBS = (
+_JOINED_JOBS = (
     " FROM jobs j JOIN transcripts t ON t.id = j.transcript LEFT JOIN sessions s ON s.transcript = t.id"
     " LEFT JOIN positions p ON p.transcript = t.id AND p.project = j.project AND p.kind = j.kind"
+)
+_WAITING_JOBS = (
+    f"{_JOINED_JOBS}"
     " WHERE j.project = :project AND j.kind = :kind AND j.state IN ('pending', 'failed') AND NOT t.vanished"
 )
 SUMMARY_JOB = "summary"
@@ -96,20 +99,22 @@ def claim_job(
     last.
     """
     with transaction(db):
-        row = db.execute(
-            f"SELECT j.id, p.resume, p.state, j.tries, j.runs, p.redactions, {TRANSCRIPT_COLUMNS}{_WAITING_JOBS}"
+        newest = db.execute(  # only the ids, because the positions of hundreds of sessions take longer to sort
+            f"SELECT j.id{_WAITING_JOBS}"
             " AND (j.not_before <= :now OR j.claimed < :started)"
             f" AND {OVERLAPS_BOUNDS}"
             " ORDER BY j.interrupted, s.ended DESC, t.mtime_ns DESC, j.id LIMIT 1",
             {"project": project, "kind": kind, "now": now, "started": started, **time_bounds(since, until)},
         ).fetchone()
-        if row is None:
+        if newest is None:
             return None
+        columns = f"j.id, p.resume, p.state, j.tries, j.runs, p.redactions, {TRANSCRIPT_COLUMNS}"
+        row = db.execute(f"SELECT {columns}{_JOINED_JOBS} WHERE j.id = ?", newest).fetchone()
         start = "UPDATE jobs SET state = 'running', claimed = ?, runs = runs + 1, again = 0 WHERE id = ?"
         db.execute(start, (now, row[0]))
-    number, resume, state, tries, runs, redactions, *columns = row
+    number, resume, state, tries, runs, redactions, *of_transcript = row
     resume, state = (None if packed is None else inflate(packed) for packed in (resume, state))
-    transcript = make_transcript(tuple(columns))
+    transcript = make_transcript(tuple(of_transcript))
     return QueueJob(number, kind, project, transcript, resume, state, tries, runs + 1, redactions or 0)
 
 
