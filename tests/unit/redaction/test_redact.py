@@ -81,6 +81,10 @@ def test_what_only_looks_like_a_secret_comes_back_unchanged() -> None:
     assert [line for line in lines("lookalikes.txt") if redact_secrets(line).text != line] == []
 
 
+def test_the_secret_of_a_variable_after_an_empty_one_is_cut() -> None:
+    assert redact_secrets("API_TOKEN=\nDB_PASSWORD=Tr0ub4dor&3x").text == "API_TOKEN=\nDB_PASSWORD=[redacted:password]"
+
+
 def test_spans_say_where_the_secret_stood() -> None:
     text = "x " + SECRETS[1][0]
     found = redact_secrets(text)

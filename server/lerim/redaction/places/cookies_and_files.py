@@ -68,8 +68,10 @@ def _find_file_entries(text: str, lowered: str, found_parts: Set[str]) -> Iterat
             yield from yield_value(_PGPASS_LINE.match(text, max(start, at - 120)), "password")
     for at in find_places(lowered, "auth") if "auth" in found_parts else ():
         match = _AUTH_ENTRY.match(lowered, at)
+        if match is None or text[match.end() : match.end() + 1] == "(":
+            continue  # nothing, or a call
         is_named = lowered[max(0, at - 1) : at] == "_" or '"auths' in lowered[max(0, at - 300) : at]
-        if match is not None and (is_named or _is_login(text[match.start("value") : match.end("value")])):
+        if is_named or _is_login(text[match.start("value") : match.end("value")]):
             yield Span(match.start("value"), match.end("value"), "authorization")
     for at in find_places(text, "://") if "://" in text and "@" in text else ():
         match = _URL_TOKEN.match(text, at)

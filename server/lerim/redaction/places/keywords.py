@@ -102,7 +102,7 @@ _ATTRIBUTE_OPTION = compile_later(
     r"(?:file|path|url|type|name|id|env|stdin|limit|count|max|min|length|budget|expir\w*|ttl)s?$", re.IGNORECASE
 )
 _LOGIN_OPTION = compile_later(
-    r"(?:-u|-a|--user|--auth|--userpwd|--creds)[ \t=]{1,3}[\"']?[\w.@+-]{1,60}[:%](?P<value>[^\s\"']{5,200})"
+    r"(?:-u|-a|--user|--auth|--userpwd|--creds)[ \t=]{1,3}[\"']?(?!\+%)[\w.@+-]{1,60}[:%](?P<value>[^\s\"']{5,200})"
 )
 _PIPED_VALUE = compile_later(
     r"(?:echo|printf)[ \t]{1,3}(?:-\w{1,3}[ \t])?[\"']?(?:[\w.-]{1,40}:)?"

@@ -51,6 +51,9 @@ _FILE_NAME = compile_later(
 _PATH = compile_later(
     r"~?/(?:[\w.-]{1,60}/){1,12}[\w.-]{1,60}\Z|(?:[a-z][a-z0-9]{0,20}/){1,6}[a-z0-9]+(?:-[a-z0-9]{1,12}){1,8}\Z"
 )
+_NEXT_VARIABLE = compile_later(r"(?:\d{1,6}→)?[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,8}=")
+"""The next line of an environment file, found after a variable that is empty."""
+_LINE_START = compile_later(r"\n[ \t]{0,20}\Z")
 _CHECKSUM_OF_FILE = compile_later(r"(?:MD5|SHA-?\d{1,3}|BLAKE2\w?) ?\([^()\n]{1,80}\) ?= ?\Z", re.IGNORECASE)
 _SIGNING_KEY_ID = compile_later(r"(?:RSA|DSA|EDDSA|ECDSA|gpg|pgp)[^\n]{0,20}\Z", re.IGNORECASE)
 _DIGEST_NAME = compile_later(
@@ -110,6 +113,7 @@ def is_public(text: str, span: Span) -> bool:
         or _NAME_WITH_DIGEST.match(value)
         or _FILE_NAME.match(value)
         or _CHECKSUM_OF_FILE.search(before)
+        or (_NEXT_VARIABLE.match(value) and _LINE_START.search(before))
     ):
         return True
     if re.fullmatch(r"[0-9A-F]{16}|[0-9A-F]{40}", value) and _SIGNING_KEY_ID.search(before):
