@@ -136,6 +136,34 @@ def test_the_title_is_the_last_custom_one_then_the_last_of_the_model_then_a_summ
     assert title() == "Mine"
 
 
+CLEARED = "<command-name>/clear</command-name>\n<command-message>clear</command-message>\n<command-args></command-args>"
+SKILL = "<command-message>review</command-message>\n<command-name>/review</command-name>"
+TEAM = '<teammate-message teammate_id="lead">\nYou are the tester.\n</teammate-message>'
+
+
+@pytest.mark.parametrize(
+    ("records", "title"),
+    [
+        ([prompt(CLEARED), prompt(SKILL), prompt("y")], "/review"),
+        ([prompt(f"{SKILL}\n<command-args>the parser</command-args>"), prompt("y")], "/review the parser"),
+        ([prompt(CLEARED), prompt("y"), prompt(SKILL)], "y"),
+        ([prompt(TEAM), prompt("y")], "You are the tester."),
+        ([prompt("Make a team"), prompt(TEAM)], "Make a team"),
+        ([prompt(CLEARED), reply("m1", text("Hi"))], ""),
+    ],
+)
+def test_the_first_thing_that_was_asked_gives_the_title(tmp_path, records, title):
+    assert read(tmp_path, *records)[1].session.title == title
+
+
+def test_what_a_subagent_was_asked_gives_its_title(tmp_path):
+    asked = prompt("Find the parser", isSidechain=True)
+    assert (
+        read(tmp_path, asked, prompt("Go on", isSidechain=True), name="agent-a1")[1].session.title == "Find the parser"
+    )
+    assert read(tmp_path, asked)[1].session.title == ""  # within the parent's own file
+
+
 def test_a_record_copied_within_one_file_counts_once(tmp_path):
     copied = [prompt("Use uv"), reply("m1", call("t1", "Bash", command="x")), answer("t1", "no", is_error=True)]
     turns, done = read(tmp_path, *copied, *copied, *copied)

@@ -15,7 +15,8 @@ from lerim.sessions.readers.claude.records import (
 from lerim.sessions.readers.engine import MEMORIES_TAG, TypedText, tag_content, text_outside_blocks, without_nul
 
 _PROGRAM_TAG_LIST = (
-    "bash-stdout bash-stderr local-command-stdout local-command-stderr local-command-caveat task-notification"
+    "bash-stdout bash-stderr local-command-stdout local-command-stderr local-command-caveat task-notification "
+    "bash-notification agent-notification"
 )
 _PROGRAM_TAGS = tuple(_PROGRAM_TAG_LIST.split())
 _PROGRAM_STARTS = tuple(f"<{tag}>" for tag in _PROGRAM_TAGS)
@@ -47,6 +48,11 @@ _MESSAGE_OF_PROGRAM = re.compile(
 )
 """The beginning of a message from another agent, a chat channel, a server or a schedule. Older versions record no
 origin, so only the text tells it from a prompt."""
+_UNKNOWN_COMMAND = re.compile(r"Unknown (?:skill|slash command|command): \S{1,200}")
+"""What Claude Code says, as a whole message, of a slash command that it does not know."""
+_BARE_COMMANDS = re.compile(r"(?:/[\w:-]{1,100}\n)*/[\w:-]{1,100}")
+"""Slash commands without arguments, as they waited in the queue: Claude Code itself adds some."""
+_TEAM_TAG = re.compile(r"<teammate-message(?:\s[^<>]{0,1000})?>")
 _OWN_MEMORY = "user-memory-input"
 """The tag around what a person typed after `#`, to be remembered."""
 
@@ -78,6 +84,19 @@ def parse_claude_prompt(record: ClaudeRecord) -> TypedText | None:
     if typed is not None and typed.kind == "prompt" and (plan := without_nul(record.plan_content).strip()):
         return typed if plan in typed.text else TypedText("prompt", f"{typed.text}\n\n{plan}")
     return typed
+
+
+def parse_request(record: ClaudeRecord, *, is_subagent: bool) -> str:
+    """Returns what a record asks for without a person's words: the name of a skill or prompt file that a person called
+    without arguments, or what another agent asks of a teammate or a subagent; '' if it asks for nothing."""
+    if record.message is None or record.is_meta:
+        return ""
+    text = "\n".join(block_texts(record.message.content)).strip()
+    if text.startswith("<command-message>"):  # the record of a built-in command, such as /clear, begins with its name
+        return tag_content(text, "command-name")
+    if team := _TEAM_TAG.match(text):
+        return text[team.end() :].partition("</teammate-message>")[0]
+    return text if is_subagent else ""
 
 
 def is_unattended_record(record: ClaudeRecord) -> bool:
@@ -186,6 +205,8 @@ def _parse_text(text: str) -> TypedText | None:
         return None
     text = without_nul(text_outside_blocks(text, _CONTEXT)).strip()
     if not text or text.startswith(_INJECTED_STARTS) or _MESSAGE_OF_PROGRAM.match(text):
+        return None
+    if _UNKNOWN_COMMAND.fullmatch(text) or _BARE_COMMANDS.fullmatch(text):
         return None
     if text.startswith(f"<{_OWN_MEMORY}>"):
         text = tag_content(text, _OWN_MEMORY)

@@ -20,6 +20,7 @@ from lerim.sessions.readers.claude.human import (
     parse_claude_prompt,
     parse_command_output,
     parse_queued_attachment,
+    parse_request,
 )
 from lerim.sessions.readers.claude.queue import apply_queue_operation, consume_queued_repeat, register_queued_prompt
 from lerim.sessions.readers.claude.records import ClaudeBlock, ClaudeRecord, decode_claude_line, list_blocks
@@ -165,6 +166,8 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally]):
         tally.command_key = command_key(record) or tally.command_key
         if typed is not None and not consume_queued_repeat(tally, typed, record.prompt_source):
             self._add_prompt(record, typed)
+        if typed is None:
+            tally.note_request(parse_request(record, is_subagent=self._is_subagent))
         if typed is None or typed.kind == "shell":
             output = parse_command_output(record)
             if output is not None:

@@ -138,7 +138,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally]):
         if not text or is_automatic or self._is_sidechain(event) or text.startswith(_INJECTED_STARTS):
             return
         tally.prompts += 1
-        tally.first_prompt = tally.first_prompt or make_title(text)
+        tally.note_request(text)
         self._processes.settle_all(self._line_offset)
         self._begin_cli_turn(event, "user", "prompt", text).texts.append(text)
 

@@ -89,7 +89,7 @@ class TranscriptTally(msgspec.Struct, gc=False):
     custom_title: str = ""
     ai_title: str = ""
     summary: str = ""
-    first_prompt: str = ""
+    first_request: str = ""
     summaries: tuple[tuple[bytes, str], ...] = ()
     tokens_by_message: dict[str, Tokens] = msgspec.field(default_factory=dict)
     queue: tuple[str, ...] = ()
@@ -133,11 +133,15 @@ class TranscriptTally(msgspec.Struct, gc=False):
 
     def count_prompt(self, typed: TypedText) -> None:
         """Counts a turn that a person typed."""
-        if typed.kind == "prompt":
-            self.prompts += 1
-            self.first_prompt = self.first_prompt or make_title(typed.text)
+        self.prompts += typed.kind == "prompt"
+        if typed.kind != "shell":
+            self.note_request(typed.text)
         self.last_prompt_hash = hash_text(typed.text)
         self.answered = False
+
+    def note_request(self, text: str) -> None:
+        """Records what was asked, which gives the session its title if it is the first."""
+        self.first_request = self.first_request or make_title(text)
 
     def build_session(
         self, transcript: Transcript, *, title: str = "", parent: str | None = None, has_tokens: bool = True
@@ -149,7 +153,7 @@ class TranscriptTally(msgspec.Struct, gc=False):
             id=transcript.session_id,
             platform=transcript.platform,
             path=transcript.path,
-            title=title or self.custom_title or self.ai_title or self.summary or self.first_prompt,
+            title=title or self.custom_title or self.ai_title or self.summary or self.first_request,
             started=self.started,
             ended=self.ended,
             cwds=self.cwds,
