@@ -58,6 +58,11 @@ def test_a_message_becomes_its_sentences_without_code(text: str, sentences: list
     assert [text[one.start : one.end] for one in find_sentences(text)] == sentences
 
 
+def test_a_long_sentence_is_not_split_within_code() -> None:
+    text = "It has to " + "print the range of the day as " * 20 + "`$66.9k — $68.9k` - and the other ones alike."
+    assert [text[one.start : one.end].count("`") for one in find_sentences(text)] == [2, 0]
+
+
 def test_points_of_a_list_keep_their_heading_and_lose_their_marks() -> None:
     text = "## Rules for tests\n- Never mock the database.\n- [ ] Use a real one\n1. Run them with make test"
     found = list(find_sentences(text))

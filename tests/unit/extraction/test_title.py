@@ -64,6 +64,11 @@ def test_only_politeness_before_the_sentence_is_cut(sentence: str, title: str) -
             "not the one from yesterday",
             "The new code could have one for yesterday and one for today…",
         ),
+        (  # nor after the number of a point
+            "The plan looks good to me as it is. Go on with these points: 1. The check of the address at signup. 2. "
+            "The check of the title, with its length",
+            "The plan looks good to me as it is. Go on with these points: 1. The check of the address at signup",
+        ),
         (  # without one it says that it goes on
             "The nightly export of the finance department reads every row of the ledger twice from the slow replica in "
             "the other region of the world",

@@ -23,6 +23,7 @@ OWN = "Always use uv here."
         "src/app.py:12 should use pathlib",
         'I like "a": it is short',
         "see /srv/x: line it up",
+        "What must I do to understand this error",
         "",
     ],
 )
@@ -46,6 +47,9 @@ def test_a_persons_own_message_stays_as_it_is(text: str) -> None:
         '"message": "x is not a y",',
         "src/x.py:73:26: EM102 x",
         "/tmp/x.sh: line 1: x: command not found",
+        "x.ts:17  POST https://example.invalid/x?a=* 404 (Not Found)",
+        "example.invalid/x?a=*:1  Failed to load resource: the server responded with a status of 404 ()",
+        "8The resource was preloaded but not used. Please make sure that it is.Understand this warning",
     ],
 )
 def test_what_is_pasted_is_cut_out_of_the_words_around_it(pasted: str) -> None:

@@ -15,7 +15,7 @@ MIN_SENTENCE_CHARS = 12
 """Shorter sentences say nothing worth keeping."""
 MIN_WORDS = 3
 MAX_SENTENCE_CHARS = 600
-"""Longer sentences are split at semicolons and dashes."""
+"""Longer sentences are split at semicolons and dashes outside code."""
 MAX_ASIDE_CHARS = 200
 """How far before and after the end of a sentence the parentheses may be that it is in."""
 MAX_READ_CHARS = 40_000
@@ -155,7 +155,8 @@ def _split_to_fit(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     if end - start > MAX_SENTENCE_CHARS:
         at = start
         for part in _PARTS.finditer(text, start, end):
-            if part.start() - at >= MAX_SENTENCE_CHARS // 4:
+            in_code = text.count("`", at, part.start()) % 2
+            if part.start() - at >= MAX_SENTENCE_CHARS // 4 and not in_code:
                 yield from _trim_spans(text, at, part.start())
                 at = part.end()
         yield from _trim_spans(text, at, end)

@@ -12,7 +12,7 @@ MAX_TITLE_CHARS = 110
 """Maximum characters of a title. If the sentence is longer, all of it belongs in the body."""
 _SHORTEST_CLAUSE = 24
 _CLAUSE = compile_later(
-    r"[.!?;](?=\s)|[,:](?=\s)|\s(?=[-—–]{1,2}\s)|\s(?=\()"
+    r"(?<![.:;!?]\s\d)(?<![.:;!?]\s\d\d)[.!?;](?=\s)|[,:](?=\s)|\s(?=[-—–]{1,2}\s)|\s(?=\()"
     r"|\s(?=(?:because|since|so that|which|while|whereas|although|though|and)\s)"
 )
 _TURNS_IT_ROUND = compile_later(

@@ -94,6 +94,8 @@ _LOGGED = re.compile(
     r"(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b[:\s\[|]|Traceback \(most recent|File \"[^\"\n]{1,300}\", line |"
     r"\[\d\d[/.]\d\d[/.]\d\d(?:\d\d)?,? \d|\"[\w$@./-]{1,60}\"\s?: |[\w./\\-]{1,200}\.\w{1,6}:\d{1,6}:\d|"
     r"/[\w./-]{1,200}: line \d{1,6}: |"
+    r"[^\s]{1,300}:\d{1,6} {1,4}(?:[A-Z]{3,7} https?:|Failed to load resource:|Uncaught )|"
+    r"[^\n]{0,2000}\SUnderstand this (?:error|warning)\s{0,4}$|"  # the link after each message of Chrome's console
     r"at [\w$.<>]{1,200} ?\(|npm (?:ERR!|WARN\b)|[A-Za-z_][\w.]{0,80}(?:Error|Exception|Warning): |E   )"
 )
 _HEADER = re.compile(
