@@ -57,6 +57,15 @@ def test_days_add_up_and_a_pause_is_no_time_spent(said: Desk) -> None:
     assert "The cost does not include 1 session of unknown price" in table
 
 
+def test_a_session_in_which_nothing_was_said_does_not_count(desk: Desk) -> None:
+    opened = {"type": "file-history-snapshot", "messageId": "m1", "timestamp": "2026-03-01T12:00:00Z", "snapshot": {}}
+    desk.session("s1", prompt("One", timestamp="2026-03-01T12:00:00Z"))
+    desk.session("s2", opened)
+    desk.sync()
+    assert answer()["total"]["sessions"] == 1
+    assert [one["key"] for one in answer()["groups"]] == ["2026-03-01"]
+
+
 def test_figures_are_grouped_by_model_or_repository_and_bounded_in_time(said: Desk) -> None:
     models = {one["key"]: one for one in answer("--by", "model")["groups"]}
     assert (models["house-made"]["cost"], models["house-made"]["input"]) == (None, 1000)

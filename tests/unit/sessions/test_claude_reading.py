@@ -148,6 +148,8 @@ TEAM = '<teammate-message teammate_id="lead">\nYou are the tester.\n</teammate-m
         ([prompt(f"{SKILL}\n<command-args>the parser</command-args>"), prompt("y")], "/review the parser"),
         ([prompt(CLEARED), prompt("y"), prompt(SKILL)], "y"),
         ([prompt(TEAM), prompt("y")], "You are the tester."),
+        ([prompt(TEAM.replace("You are the tester.", '{"type":"a","subject":"Test it"}'))], "Test it"),
+        ([prompt(TEAM.replace("You are the tester.", '{"type":"idle"}')), prompt(TEAM)], "You are the tester."),
         ([prompt("Make a team"), prompt(TEAM)], "Make a team"),
         ([prompt(CLEARED), reply("m1", text("Hi"))], ""),
     ],

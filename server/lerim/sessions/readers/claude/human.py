@@ -12,7 +12,15 @@ from lerim.sessions.readers.claude.records import (
     block_texts,
     list_blocks,
 )
-from lerim.sessions.readers.engine import MEMORIES_TAG, TypedText, tag_content, text_outside_blocks, without_nul
+from lerim.sessions.readers.engine import (
+    MEMORIES_TAG,
+    TypedText,
+    find_text,
+    parse_fields,
+    tag_content,
+    text_outside_blocks,
+    without_nul,
+)
 
 _PROGRAM_TAG_LIST = (
     "bash-stdout bash-stderr local-command-stdout local-command-stderr local-command-caveat task-notification "
@@ -95,7 +103,8 @@ def parse_request(record: ClaudeRecord, *, is_subagent: bool) -> str:
     if text.startswith("<command-message>"):  # the record of a built-in command, such as /clear, begins with its name
         return tag_content(text, "command-name")
     if team := _TEAM_TAG.match(text):
-        return text[team.end() :].partition("</teammate-message>")[0]
+        asked = text[team.end() :].partition("</teammate-message>")[0].strip()
+        return find_text(parse_fields(asked), "subject") if asked.startswith("{") else asked
     return text if is_subagent else ""
 
 
