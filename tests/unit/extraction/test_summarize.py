@@ -41,6 +41,16 @@ SESSION = (
 )
 
 
+def test_the_beginning_of_an_address_is_cut_only_where_one_follows() -> None:
+    made = told(prompt(0, "Require http:// or https:// as in https://x.test/a here."), turn(1, "I've done it."))
+    assert [one.text for one in made.intent] == ["The user wrote: “Require http:// or https:// as in x.test/a here.”"]
+
+
+def test_the_name_of_an_agent_gets_its_article() -> None:
+    facts = replace(FACTS, agent="OpenCode")
+    assert told(*SESSION, facts=facts).description.startswith("An OpenCode session of 2 prompts")
+
+
 def test_a_session_is_told_by_what_was_asked_done_and_came_of_it() -> None:
     made = told(*SESSION)
     assert made.title == "Add a retry to src/fetch.py, three times at most"

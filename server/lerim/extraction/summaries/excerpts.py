@@ -14,7 +14,7 @@ MAX_READ_CHARS = 6_000
 """Characters read of a text, after redaction."""
 _FENCED = compile_later(r"^[ \t]{0,8}```[^\n]{0,200}\n[^\x00]{0,20000}?(?:^[ \t]{0,8}```|\Z)", re.MULTILINE)
 _LINK = compile_later(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
-_SCHEME = compile_later(r"\b(?:https?|file|ftp|command|vscode)://?", re.IGNORECASE)
+_SCHEME = compile_later(r"\b(?:https?|file|ftp|command|vscode):(?://|/(?!/))(?=[^\s,.;:!?)\]}'\"`“”])", re.IGNORECASE)
 _MARKS = compile_later(r"^[ \t>]{0,12}(?:#{1,6}[ \t]+|[-*•][ \t]+|\d{1,2}[.)][ \t]+)?")
 _ITEM = compile_later(r"^[ \t>]{0,12}(?:[-*•]|\d{1,2}[.)])[ \t]")
 _TITLED = compile_later(r"^\s{0,4}#{1,6}\s")

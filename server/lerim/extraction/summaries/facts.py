@@ -73,7 +73,8 @@ def describe_session(exchanges: Sequence[SummaryExchange], turns: Sequence[Summa
     branches = list(dict.fromkeys(turn.branch for turn in turns if turn.branch and turn.branch != "HEAD"))
     where = f" on {list_names([f'`{_clean_name(branch)}`' for branch in branches], 2, 'branch')}" if branches else ""
     told = ", ".join(part for part in parts if part)
-    return f"A {facts.agent} session of {count_noun(prompts, 'prompt')}{where}: {told}."
+    article = "An" if facts.agent[:1] in "AEIOU" else "A"
+    return f"{article} {facts.agent} session of {count_noun(prompts, 'prompt')}{where}: {told}."
 
 
 def _clean_name(text: str) -> str:
