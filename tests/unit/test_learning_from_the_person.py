@@ -202,5 +202,5 @@ def test_stats_by_signal_tell_what_became_of_what_each_signal_proposed(isolated:
     assert numbers(figures("--repo", str(rejecting.repo))["prompt"]) == [11, 0, 0, 10, 0, 1]
     assert numbers(figures("--until", "2001-01-01")[""]) == [0] * 6
     table = run("stats", "--by", "signal").output
-    for part in ("you typed", "you said on a call", "proposed anyway", "total", "12 decisions of yours"):
+    for part in ("you typed", "you said about a call", "proposed anyway", "total", "12 decisions of yours"):
         assert part in table

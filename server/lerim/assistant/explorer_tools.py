@@ -244,7 +244,7 @@ def _matches(pattern: list[str], path: list[str] | tuple[str, ...]) -> bool:
 
 
 def _skip_double_stars(pattern: list[str], reached: set[int]) -> set[int]:
-    """Return the positions reached, and those after each `**` that matches no part."""
+    """Return these positions in the pattern, and those that follow where a `**` stands for no folder at all."""
     out = set(reached)
     for at in sorted(reached):
         while at < len(pattern) and pattern[at] == "**":

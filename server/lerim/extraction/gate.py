@@ -154,7 +154,7 @@ def _find_drop_reason(draft: Draft, source: SessionSource, candidate: Candidate)
         return "secret-only", "the claim itself holds a secret"
     may_order = "commands-an-agent" in candidate.flags and "commands-an-agent" in find_flags(draft.title, draft.body)
     if may_order and not any(item.who == "user" for item in evidence):
-        return "injection", "it gives orders to an agent, and no words of the person show it"
+        return "injection", "it gives orders to an agent, and no quote of yours supports it"
     if not evidence:
         return "no-evidence", "none of its quotes is in its turn"
     headings = [quote.who != "tool" and quote.text.rstrip().endswith(":") for quote in draft.quotes]
@@ -163,7 +163,7 @@ def _find_drop_reason(draft: Draft, source: SessionSource, candidate: Candidate)
     if why := _find_missing_speaker(draft, evidence):
         return "not-the-person", why
     if any(_normalize_text(quote.text) in source.instruction_text for quote in draft.quotes if len(quote.text) > 20):
-        return "already-known", "it restates a boot file or a memory"
+        return "already-known", "it repeats a rules file or a memory"
     return None
 
 
@@ -175,7 +175,7 @@ def _find_missing_speaker(draft: Draft, evidence: tuple[Evidence, ...]) -> str:
     if not speakers & {"user", "assistant"}:
         return "only a tool or a web page says so"
     if draft.signal in ("prompt", "answer", "feedback") and "user" not in speakers:
-        return "the person did not say so"
+        return "you did not say so"
     return ""
 
 

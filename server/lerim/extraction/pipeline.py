@@ -197,7 +197,7 @@ class Extraction:
         refuted = judge_next_words(after) == "refuted"
         for draft in self._watch_commands(scene, now.replies):
             if refuted:
-                self._drop(self._make_refuted(draft, scene, "the user takes it back in the next message"))
+                self._drop(self._make_refuted(draft, scene, "your next message takes it back"))
             else:
                 self._take_draft(draft, scene, load_ranker().first)
         for ranked in rank_drafts(scene, self._state.prompts, self._adjustment):
@@ -278,7 +278,7 @@ class Extraction:
         for claim in [*self._state.claims]:
             if claim.turn in turns and (back or claim.signal in ("reply", "plan", "fixed-command")):
                 next_words = shorten(squeeze_spaces(clean_text(after.text)), 100)
-                self._withdraw_claim(claim, after.id, f"the person then said: {next_words}")
+                self._withdraw_claim(claim, after.id, f"you then said: {next_words}")
 
     def _withdraw_corrected(self, now: Exchange) -> None:
         """Takes back what the agent said earlier in the session and found to be wrong in this exchange."""
@@ -306,7 +306,7 @@ class Extraction:
         ends = {turn.id for turn in (exchange.prompt, *exchange.replies) if turn is not None}
         for claim in [*self._state.claims]:
             if claim.primitive == "question" and claim.turn in ends:
-                self._withdraw_claim(claim, after.id, "the person went on in this session")
+                self._withdraw_claim(claim, after.id, "you went on in this session")
 
     def _make_refuted(self, draft: Draft, scene: Scene, why: str) -> DroppedSignal:
         judged = judge_draft(draft, self._make_source(scene))

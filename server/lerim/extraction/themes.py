@@ -176,7 +176,7 @@ def _make_theme(folder: str, theme_words: tuple[str, ...], folder_sessions: Sequ
         primitive="theme",
         kind=None,
         title=title,
-        body="Several sessions in a row worked on this ground.",
+        body="Several sessions in a row worked on this area.",
         confidence=candidate_confidence("worked", accepted=False, repeated=len(evidence) - 1, flagged=bool(marks)),
         tags=theme_words,
         references=tuple(files),

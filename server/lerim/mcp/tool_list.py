@@ -68,7 +68,7 @@ TOOLS: list[Json] = [
     },
     {
         "name": "why",
-        "title": "Why is this code so",
+        "title": "Why is this code like this",
         "description": (
             "The decisions, pitfalls and other memories about one file, or about one symbol in it: why it is as it "
             "is. Call it before you change code whose reason you do not know."
@@ -81,7 +81,7 @@ TOOLS: list[Json] = [
                 "include_drifted": _INCLUDE_DRIFTED,
             },
         ),
-        "annotations": {"title": "Why is this code so", **_READS},
+        "annotations": {"title": "Why is this code like this", **_READS},
     },
     {
         "name": "sessions",

@@ -21,8 +21,8 @@ def stream_answer(
     """Send one request and feed the answer, piece by piece, to `feed`. `render` returns the prompt for a window of so
     many tokens: another one is sent if the model reports that it takes fewer.
 
-    `role` names the settings in what the person can do. Raises ModelError if there is no answer, or not all of it; what
-    was fed until then remains valid.
+    `role` names the settings that the errors tell the person to change. Raises ModelError if there is no answer, or not
+    all of it; what was fed until then remains valid.
     """
     from lerim.models.dspy_import import lm15
 

@@ -186,7 +186,7 @@ def open_database(url: str) -> Iterator[psycopg.Connection]:
 @contextmanager
 def convert_errors(url: str) -> Iterator[None]:
     """Turn errors of the database into OrgError. A message of the server may quote a value, so only its kind is
-    told."""
+    reported."""
     where = describe_address(url)
     try:
         yield

@@ -44,7 +44,7 @@ def create_branch(
     """Makes a local branch of one commit on `parent` that changes these files (None: removes them), and returns the
     commit; "" if git knows no author, or if it refuses: the branch exists by now, or its name collides with another's.
 
-    It is there whole or not at all. `changes` has paths in the repository, with forward slashes.
+    It is created whole or not at all. `changes` has paths in the repository, with forward slashes.
     """
     ident = ask_git(root, environ, "var", "GIT_AUTHOR_IDENT")
     if ident is None or not _BRANCH.fullmatch(branch) or not COMMIT_PATTERN.fullmatch(parent):

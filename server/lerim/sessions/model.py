@@ -1,7 +1,7 @@
 """The data model of a session, whichever agent wrote it. Every reader produces these types; everything later uses them.
 
 A *turn* is one message: what a person typed, or one answer of the model with its tool calls and their results. Injected
-text (reminders, hook output, boot files, compaction summaries, our own memories) is never a turn or part of one.
+text (reminders, hook output, rules files, compaction summaries, our own memories) is never a turn or part of one.
 
 Types with many instances are `msgspec.Struct`s, which are created ten times faster than frozen dataclasses. None can
 contain itself, so they are excluded from garbage collection (`gc=False`).

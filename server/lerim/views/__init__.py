@@ -1,6 +1,6 @@
 """The objects that the command line prints with `--json` and the HTTP API returns, and the functions that fill them.
 
-Each object has one shape and one maker, whoever asks.
+Each object is defined, and made, in one place.
 """
 
 import lazy_loader

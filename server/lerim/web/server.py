@@ -80,7 +80,7 @@ def serve(
 
 
 def _own_address(binding: Binding, has_certificate: bool) -> str:
-    """Returns the address at which programs of this machine reach the server, also if a proxy is in front."""
+    """Returns the address at which programs on this machine reach the server, also if a proxy is in front."""
     host = {"0.0.0.0": LOOPBACK, "::": "::1"}.get(binding.host, binding.host)
     return f"{'https' if has_certificate else 'http'}://{f'[{host}]' if ':' in host else host}:{binding.port}"
 

@@ -187,7 +187,7 @@ def test_a_decision_that_does_not_hold_changes_nothing_and_is_told(waiting: Desk
         report = decided(waiting)
     after = one(waiting)
     assert (after.action, after.targets, after.model_asked) == (before.action, before.targets, True)
-    assert "the decision was not taken: " in agent(report)
+    assert "the decision was not applied: " in agent(report)
     assert why in agent(report)
     actions = json.loads((Path(report["run"]) / "memory_actions.json").read_text())
     assert [one["action"] for one in actions] == ["kept"]

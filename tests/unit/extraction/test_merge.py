@@ -63,7 +63,7 @@ def test_a_merge_joins_what_says_the_same_and_keeps_both_quotes() -> None:
 def test_a_merge_that_fails_is_unread_or_loses_candidates_is_made_by_code_and_told(answer: str | Exception) -> None:
     results = asked(two_windows(answer), *TURNS, small=300)
     assert joins(results) == []
-    assert [why for why in told(results) if why.startswith("code joined the parts alone")]
+    assert [why for why in told(results) if why.startswith("the parts were joined by rules alone")]
     assert not [result for result in results if isinstance(result, Problem)]
     near = "Use `pnpm` packages for all, and only pnpm"
     assert joins(asked(two_windows(answer, (0.5, 0.7), near), *TURNS, small=300)) in ([(near, ONE)], [])

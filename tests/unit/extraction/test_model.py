@@ -213,7 +213,7 @@ def test_an_answer_that_cannot_be_read_is_asked_for_once_more_with_what_was_wron
     script = Script("I could not find anything to say.", marked([PNPM]))
     assert len(candidates(run(script))) == 1
     assert len(script.prompts) == 2
-    assert "could not be read: there is no JSON list" in script.prompts[1]
+    assert "could not be read: it contains no JSON list" in script.prompts[1]
     assert "could not be read" not in script.prompts[0]
     twice = Script("no", "no again")
     [problem] = [result for result in run(twice) if isinstance(result, Problem)]

@@ -55,7 +55,7 @@ def correction(turns: tuple[Turn, ...], opening: str) -> str:
 def test_a_rule_called_off_in_the_next_sentence_is_not_proposed(back: str) -> None:
     turns = (you(f"{RULE}. {back}"), agent("Ok."), you("what is next?"))
     assert titles(*turns) == []
-    assert refuted(*turns) == {RULE: "the user calls it off right after it"}
+    assert refuted(*turns) == {RULE: "you call it off right after it"}
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_rule_called_off_after_another_sentence_leaves_the_first_and_takes_the
 def test_the_persons_next_words_take_a_rule_back(back: str) -> None:
     turns = (you(RULE), agent("Done."), you(back))
     assert titles(*turns) == []
-    assert refuted(*turns) == {RULE: "the user takes it back in the next message"}
+    assert refuted(*turns) == {RULE: "your next message takes it back"}
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,7 @@ def test_a_model_that_takes_no_window_is_given_up_after_few_questions(tmp_path: 
     long = [prompt(at, f"Always use pnpm, never npm, because of lock file {at}. " * 60) for at in range(40)]
     script = Script(TOO_LARGE)
     parts = SummaryParts(model="x:m")
-    with pytest.raises(ModelGoneError, match="takes less"):
+    with pytest.raises(ModelGoneError, match="context is too small"):
         told(script, long, tmp_path, parts)
     assert len(script.prompts) < 12
     assert parts.parts == []

@@ -94,7 +94,7 @@ def up_command(
     options = make_options(host, port, tls_cert, tls_key, behind_proxy)
     if docker:
         if options != make_options(LOOPBACK, port, None, None, ""):
-            todo = "Leave out all options of its address but --port; a proxy in front of it can encrypt."
+            todo = "Use no other option for its address than --port; a proxy in front of it can encrypt."
             raise UsageError("The server in the container is reached from this machine only.", where="up", todo=todo)
         _write_compose_file(home, port, yes=yes, as_json=as_json)
         return

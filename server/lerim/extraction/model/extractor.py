@@ -252,7 +252,7 @@ class SessionExtraction:
         if answer.is_truncated:
             return (yield from self._split_part(part, "its answer was cut at the output limit"))
         if answer.parse_error:
-            yield self._make_step("unread", "it has not the form that is asked for", part.name)
+            yield self._make_step("unread", "it does not have the requested form", part.name)
             yield self._make_problem(part, f"could not be read: {answer.parse_error}")
         return []
 

@@ -48,7 +48,7 @@ def join_with_model(
     try:
         answer = ask_signature(lm, MemoryMergeSignature, inputs, MemoryCandidate)
     except LerimError as error:  # the next call will meet the same error; the results so far must not wait for it
-        yield f"code joined the parts alone: {error.generic_message}"
+        yield f"the parts were joined by rules alone: {error.generic_message}"
         yield from join_without_model(candidates)
         return
     titles = {item.title.strip() for item in answer.items}
@@ -61,7 +61,7 @@ def join_with_model(
     ]
     if answer.parse_error or answer.is_truncated or len(pairs) < len(omitted):
         wrong = "leaves out what nothing else says" if answer.items and not answer.is_truncated else "cannot be read"
-        yield f"code joined the parts alone: the model's answer {wrong}"
+        yield f"the parts were joined by rules alone: the model's answer {wrong}"
         yield from join_without_model(candidates)
         return
     yield from _join_pairs(candidates, pairs)

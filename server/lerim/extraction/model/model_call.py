@@ -103,7 +103,7 @@ def _ask_once(
         except dspy.LMError as error:
             raise _convert_error(error) from error
     items = list(value) if isinstance(value, list) else [value]
-    faults = (f"{len(items) - MAX_ITEMS} more than are looked at",) if len(items) > MAX_ITEMS else ()
+    faults = (f"{len(items) - MAX_ITEMS} items more than the limit",) if len(items) > MAX_ITEMS else ()
     return ParsedAnswer(tuple(items[:MAX_ITEMS]), faults, is_truncated=response.cut)
 
 
@@ -112,15 +112,15 @@ def salvage_items(text: str, name: str, item: type[Item], cut: bool = False) -> 
     listed, broken = _find_list(text[:MAX_ANSWER_CHARS], name, set(item.model_fields))
     unreported = not cut and broken and _is_cut_off(text, name)
     good: list[Item] = []
-    faults = ["the answer breaks off or is no JSON; what of it is whole was taken"] if broken and listed else []
+    faults = ["the answer breaks off or is not JSON; its complete items were used"] if broken and listed else []
     for value in (listed or ())[:MAX_ITEMS]:
         try:
             good.append(item.model_validate(value))
         except ValidationError as error:
             faults.append(_describe_error(error))
-    parse_error = f"nothing in it has the form: {faults[-1]}." if faults and not good else ""
+    parse_error = f"nothing in it has the requested form: {faults[-1]}." if faults and not good else ""
     if listed is None:
-        parse_error = "there is no JSON list of what was asked for in it."
+        parse_error = "it contains no JSON list of what was asked for."
     return ParsedAnswer(tuple(good), tuple(faults), parse_error, cut or unreported, unreported)
 
 

@@ -157,11 +157,11 @@ def _find_refutation(
     if passage.is_persons:
         same = [one for one in following if (one.turn, one.source) == (passage.turn, passage.source)]
         if is_called_off(passage, same):
-            return "the user calls it off right after it"
+            return "you call it off right after it"
         back = scene.after is not None and is_retraction(scene.after)
-        return "the user takes it back in the next message" if back else ""
+        return "your next message takes it back" if back else ""
     if judge_next_words(scene.after) == "refuted":
-        return "the user takes it back in the next message"
+        return "your next message takes it back"
     if is_retracted(passage.text, (retraction for ordinal, retraction in retractions if ordinal > passage.ordinal)):
         return "the agent found later that it was wrong"
     return ""

@@ -99,7 +99,7 @@ def summarize_with_model(lm: dspy.LM, task: SummaryTask, parts: SummaryParts) ->
         except WindowTooLargeError as error:
             two = halve_window(window, task.count) if window.approx_tokens > MIN_WINDOW_TOKENS else ()
             if len(two) < 2:
-                message = "The model takes less than it must be shown of a session."
+                message = "The model's context is too small for what it must see of a session."
                 raise ModelGoneError(message, todo="Choose another model, or give it more context.") from error
             most = min(most, max(MIN_WINDOW_TOKENS, window.approx_tokens * 3 // 4))
             _add_step(task, "halved", "the request exceeds the model's context window", window.approx_tokens)

@@ -14,7 +14,7 @@ HEADS = {
     "drifted": "The code has changed since these were verified; they may no longer hold:",
     "prompt": "Reviewed memories of this repository about what was asked:",
     "read": "Reviewed memories of this repository about this file:",
-    "failure": "What this repository's memories say of such a failure:",
+    "failure": "What this repository's memories say about such a failure:",
 }
 DENY_REASON = (
     "Before this edit: there are reviewed memories about this file that this session has not seen. "

@@ -136,7 +136,7 @@ class LeadPass:
         if isinstance(decision, assistant.RefusedDecision):
             updated = queue.suggest_answer(place, proposal.id, None)
             action = MemoryAction("kept", proposal.id, title, "", reason=REFUSED)
-            log_text = f"the decision was not taken: {decision.log_reason}"
+            log_text = f"the decision was not applied: {decision.log_reason}"
         else:
             memory = decision.memory.id if decision.memory else ""
             updated = queue.suggest_answer(place, proposal.id, decision.answer, memory, decision.reason)
@@ -193,7 +193,7 @@ class LeadPass:
                     latest = max(record.updated, said.get(record.id, record.updated))
                     related.append(assistant.RelatedMemory(record, latest))
         if not related:
-            raise NotFoundError("None of the memories is there any more.", where=proposal.id)
+            raise NotFoundError("None of these memories exists any more.", where=proposal.id)
         return related
 
     def _log(self, lines: list[str], line: str) -> None:

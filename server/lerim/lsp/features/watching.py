@@ -47,7 +47,7 @@ async def start_watching(sidecar: Sidecar) -> None:
     sidecar.idle_clock = IdleClock(
         loop, _idle_seconds(sidecar), lambda: sidecar.spawn("The idle look", _run_idle_work(sidecar))
     )
-    sidecar.look_timer = LookTimer(loop, lambda: sidecar.spawn("The look at the stores", _look_at_stores(sidecar)))
+    sidecar.look_timer = LookTimer(loop, lambda: sidecar.spawn("Checking the agents' stores", _look_at_stores(sidecar)))
     if (sidecar.home.root / "bin").exists():  # the person has given memories to agents
         sidecar.spawn("Updating the agents' programs", _update_agent_programs(sidecar))
     await _show_repos(sidecar)

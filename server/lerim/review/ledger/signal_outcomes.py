@@ -20,7 +20,7 @@ from lerim.review.ledger.left_out import OPEN
 SIGNAL_NAMES: dict[Signal, str] = {
     "prompt": "you typed",
     "answer": "your answer",
-    "feedback": "you said on a call",
+    "feedback": "you said about a call",
     "plan": "approved plan",
     "reply": "the agent said",
     "fixed-command": "fixed command",

@@ -94,7 +94,9 @@ class StoredSession:
         self.pieces.setdefault(message, []).append(OpenCodePiece(native_id or without_nul(record.id), kind, text, call))
 
     def report_lost(self, what: str, where: str) -> None:
-        self.problems.append(Problem("bad-record", where, f"A {what} of this session could not be read: skipped"))
+        self.problems.append(
+            Problem("bad-record", where, f"A {what} of this session could not be read and was skipped")
+        )
 
 
 def _file_label(part: OpenCodePart) -> str:
