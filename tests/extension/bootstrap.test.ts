@@ -59,8 +59,8 @@ let logged: string[];
 
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), "lerim-test-"));
-  place = { lockFile: join(home, "requirements.lock"), environments: join(home, "env"), megabytes: 11 };
-  await writeFile(place.lockFile, "pygls==2.1.1 --hash=sha256:00\n");
+  place = { lockFiles: [join(home, "requirements.lock")], environments: join(home, "env"), megabytes: 11 };
+  await writeFile(join(home, "requirements.lock"), "pygls==2.1.1 --hash=sha256:00\n");
   folder = await environmentFolder(place);
   machine = new Machine();
   cancel = new AbortController();
@@ -234,11 +234,12 @@ test("a window that stops its sidecar no longer uses the environment for searche
   const extension = { asAbsolutePath: (name: string) => join(home, name), globalStorageUri: { fsPath: home } };
   const context = new FakeContext();
   const setup = new EnvironmentSetup(extension as never, context.output as never, { state: { kind: "off" } }, cancel.signal);
-  await writeFile(setup.meaningPaths.lockFile, "pygls==2\n");
+  await writeFile(join(home, "requirements-meaning.lock"), "numpy==2\n");
   const environment = await environmentFolder(setup.meaningPaths);
   await mkdir(join(environment, "bin"), { recursive: true });
   for (const file of ["ready", join("bin", "python")]) await writeFile(join(environment, file), "");
   expect(await setup.findMeaningPython()).toBe(join(environment, "bin", "python"));
+  expect(basename(environment)).not.toBe(basename(await environmentFolder(setup.paths)));
   expect(await readdir(join(environment, "used"))).toEqual([String(process.pid)]);
   await setup.release();
   expect(await readdir(join(environment, "used"))).toEqual([]);

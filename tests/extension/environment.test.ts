@@ -57,14 +57,14 @@ test("the interpreter of an environment stands where each system puts it", () =>
 });
 
 test("with uv nothing of a project is looked at and only pinned packages are installed", () => {
-  expect(installCommands("linux", { uv: true, python: "/usr/bin/python3", folder: "/env/1", lock: "/x/requirements.lock" })).toEqual([
+  expect(installCommands("linux", { uv: true, python: "/usr/bin/python3", folder: "/env/1", locks: ["/x/requirements.lock"] })).toEqual([
     { file: "uv", args: ["venv", "--no-project", "--python", "/usr/bin/python3", "/env/1"] },
     { file: "uv", args: ["pip", "install", "--python", "/env/1/bin/python", "--no-deps", "--require-hashes", "-r", "/x/requirements.lock"] },
   ]);
 });
 
 test("without uv the environment's own pip installs, on Windows with paths as they are", () => {
-  const [venv, pip] = installCommands("win32", { uv: false, python: "C:\\Program Files\\Python\\python.exe", folder: "C:\\Users\\Jo Doe\\env", lock: "C:\\x\\requirements.lock" });
+  const [venv, pip] = installCommands("win32", { uv: false, python: "C:\\Program Files\\Python\\python.exe", folder: "C:\\Users\\Jo Doe\\env", locks: ["C:\\x\\requirements.lock"] });
   expect(venv).toEqual({ file: "C:\\Program Files\\Python\\python.exe", args: ["-I", "-m", "venv", "C:\\Users\\Jo Doe\\env"] });
   expect(pip?.file).toBe("C:\\Users\\Jo Doe\\env\\Scripts\\python.exe");
   expect(pip?.args.slice(-4)).toEqual(["--no-deps", "--require-hashes", "-r", "C:\\x\\requirements.lock"]);

@@ -39,8 +39,8 @@ export interface Tools {
 }
 
 export interface EnvironmentPaths {
-  readonly lockFile: string;
-  /** The folder that contains one environment per lock file hash. */
+  readonly lockFiles: readonly string[];
+  /** The folder that contains one environment per hash of the lock files. */
   readonly environments: string;
   /** How much is downloaded. */
   readonly megabytes: number;
@@ -49,10 +49,11 @@ export interface EnvironmentPaths {
 const probeTimeoutMs = 20_000;
 const healthTimeoutMs = 60_000;
 
-/** The environment's folder, named by the hash of the lock file, so that a release with other packages gets a new one. */
+/** The environment's folder, named by the hash of the lock files, so that a release with other packages gets a new one. */
 export async function environmentFolder(paths: EnvironmentPaths): Promise<string> {
-  const hash = createHash("sha256").update(await readFile(paths.lockFile)).digest("hex");
-  return join(paths.environments, hash.slice(0, 16));
+  const hash = createHash("sha256");
+  for (const file of paths.lockFiles) hash.update(await readFile(file));
+  return join(paths.environments, hash.digest("hex").slice(0, 16));
 }
 
 /** Whether `folder` contains a complete environment whose interpreter still exists. */
@@ -129,7 +130,7 @@ function removeFolder(folder: string): Promise<void> {
   return rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-async function createEnvironment(folder: string, { lockFile: lock, megabytes }: EnvironmentPaths, cwd: string, tools: Tools): Promise<string> {
+async function createEnvironment(folder: string, { lockFiles: locks, megabytes }: EnvironmentPaths, cwd: string, tools: Tools): Promise<string> {
   const step = makeStepRunner(cwd, tools);
   tools.report("Looking for Python…");
   const python = await findPython(step, tools);
@@ -139,11 +140,11 @@ async function createEnvironment(folder: string, { lockFile: lock, megabytes }: 
   tools.log(hasUv ? `installing with ${version.stdout.trim()}` : "installing with venv and pip");
   try {
     try {
-      await install(installCommands(tools.platform, { uv: hasUv, python: python.path, folder, lock }), folder, megabytes, step, tools);
+      await install(installCommands(tools.platform, { uv: hasUv, python: python.path, folder, locks }), folder, megabytes, step, tools);
     } catch (error) {
       if (!hasUv || !(error instanceof BootstrapError) || error.reason !== "unknown") throw error;
       tools.log("uv failed unexpectedly, trying venv and pip");
-      await install(installCommands(tools.platform, { uv: false, python: python.path, folder, lock }), folder, megabytes, step, tools);
+      await install(installCommands(tools.platform, { uv: false, python: python.path, folder, locks }), folder, megabytes, step, tools);
     }
     const venvInterpreter = venvPython(tools.platform, folder);
     tools.report("Checking the environment…");

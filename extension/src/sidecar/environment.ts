@@ -81,10 +81,10 @@ export function venvPython(platform: Platform, folder: string): string {
   return platform === "win32" ? win32.join(folder, "Scripts", "python.exe") : posix.join(folder, "bin", "python");
 }
 
-/** Creates the environment in `folder` from the hashed `lock` file, with uv if available, else with venv and pip. */
-export function installCommands(platform: Platform, plan: { uv: boolean; python: string; folder: string; lock: string }): Command[] {
+/** Creates the environment in `folder` from the hashed `locks`, with uv if available, else with venv and pip. */
+export function installCommands(platform: Platform, plan: { uv: boolean; python: string; folder: string; locks: readonly string[] }): Command[] {
   const venvInterpreter = venvPython(platform, plan.folder);
-  const pinned = ["--no-deps", "--require-hashes", "-r", plan.lock];
+  const pinned = ["--no-deps", "--require-hashes", ...plan.locks.flatMap((lock) => ["-r", lock])];
   if (plan.uv) {
     return [
       { file: "uv", args: ["venv", "--no-project", "--python", plan.python, plan.folder] },

@@ -23,7 +23,7 @@ export class EnvironmentSetup {
 
   get paths(): EnvironmentPaths {
     return {
-      lockFile: this.extension.asAbsolutePath("requirements.lock"),
+      lockFiles: [this.extension.asAbsolutePath("requirements.lock")],
       environments: join(this.extension.globalStorageUri.fsPath, "env"),
       megabytes: 11,
     };
@@ -32,7 +32,7 @@ export class EnvironmentSetup {
   /** Of the environment for searches by meaning, which has everything of Lerim and the sentence model. */
   get meaningPaths(): EnvironmentPaths {
     return {
-      lockFile: this.extension.asAbsolutePath("requirements-meaning.lock"),
+      lockFiles: ["requirements.lock", "requirements-meaning.lock"].map((name) => this.extension.asAbsolutePath(name)),
       environments: join(this.extension.globalStorageUri.fsPath, "meaning"),
       megabytes: 65,
     };

@@ -6,7 +6,7 @@ import { isAlive, run } from "../../../extension/src/sidecar/process";
 const home = process.argv[2] ?? "";
 
 ensureEnvironment(
-  { lockFile: join(home, "requirements.lock"), environments: join(home, "env"), megabytes: 11 },
+  { lockFiles: [join(home, "requirements.lock")], environments: join(home, "env"), megabytes: 11 },
   {
     platform: process.platform,
     environ: process.env,
