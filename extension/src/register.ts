@@ -30,7 +30,7 @@ import type { BenefitPanel } from "./views/benefit/host";
 import type { CandidateComments } from "./views/comments/host";
 import { candidateOf, conflictOf, parseHandle, type MemoriesView } from "./views/memories/host";
 import type { ReviewPanel } from "./views/review/host";
-import { folderOf, sessionIdOf, type SessionsView } from "./views/sessions/host";
+import { dayOf, folderOf, sessionIdOf, type SessionsView } from "./views/sessions/host";
 import type { Transcripts } from "./views/transcript/host";
 import { showError } from "./editor/notifications";
 
@@ -145,6 +145,7 @@ export function registerCommands(context: Context, { turns, review, comments, tr
     "lerim.ask": (question) => ask.show(typeof question === "string" && isToken(question) ? question : ""),
     "lerim.showBenefit": () => benefit.show(),
     "lerim.openJournal": () => journal.show(),
+    "lerim.openJournalDay": (node) => journal.show(dayOf(node)),
     "lerim.previousJournalDay": (uri) => journal.move("previous", uri instanceof vscode.Uri ? uri : undefined),
     "lerim.nextJournalDay": (uri) => journal.move("next", uri instanceof vscode.Uri ? uri : undefined),
     "lerim.chooseModel": () => chooseModel(context),

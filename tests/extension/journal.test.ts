@@ -46,6 +46,8 @@ test("today is shown as readable markdown, and the days before and after it that
   expect(shown.messages.at(-1)).toMatchObject({ text: "There is no earlier day in the journal." });
   await journal.move("next");
   expect((await lastDocument()).path).toBe("/Journal of 2026-03-03.md");
+  await journal.show("2026-03-01"); // from the row of that day in the Sessions view
+  expect((await lastDocument()).path).toBe("/Journal of 2026-03-01.md");
 });
 
 test("a day that has come since the journal was opened is its next day", async () => {

@@ -2,7 +2,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { useOtherSessions } from "../../extension/src/commands/othersessions";
 import { copyResumeCommand, resumeSession } from "../../extension/src/commands/resume";
 import * as protocol from "../../extension/src/protocol";
-import { folderOf, sessionIdOf, type SessionsNode, SessionsView } from "../../extension/src/views/sessions/host";
+import { dayOf, folderOf, sessionIdOf, type SessionsNode, SessionsView } from "../../extension/src/views/sessions/host";
 import { FakeContext, present, session } from "./fakes/sidecar";
 import { act, answers, shown, type TreeItem, TreeItemCollapsibleState, workspace } from "./fakes/vscode";
 
@@ -30,6 +30,7 @@ test("days are listed first, and a day's sessions only once it is opened", async
     [expect.stringMatching(/^Mon,? 2 Mar/), "3"],
     ["At an unknown time", "1"],
   ]);
+  expect(days.map((day) => [itemOf(day).contextValue, dayOf(day)])).toEqual([["lerim.day", "2026-03-02"], [undefined, undefined]]); // the journal has no page of unknown times
   expect(state()).toBe("listed");
   const sessions = await view.getChildren(days[0]);
   expect(context.asked.at(-1)).toEqual({ method: "lerim/sessions/list", params: { day: "2026-03-02", everywhere: false, start: 0 } });

@@ -307,6 +307,9 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     await screen.page.locator(".tab", { hasText: "Journal of 6 May 2026" }).click();
     await screen.page.getByRole("button", { name: "Next Day in Journal" }).click();
     await shows(new RegExp(`^Journal of ${today}`));
+    await person.visit({ asked: false });
+    await shows(new RegExp(`^Journal of ${today}`)); // it comes back with the window
+    await screen.shot("journal-reloaded");
     await (await link("commit")).click();
     await until("the commit is shown", async () => /\.diff/.test(await screen.page.locator(".tab.active").innerText()) && /diff --git/.test(await screen.editorText()));
   });

@@ -30,10 +30,10 @@ export class JournalDocuments implements vscode.TextDocumentContentProvider, vsc
 
   constructor(private readonly context: Pick<Context, "request">) {}
 
-  /** Lerim: Open Journal. Shows today. */
-  async show(): Promise<void> {
+  /** Lerim: Open Journal. Shows a day, by default today. */
+  async show(day = ""): Promise<void> {
     const folder = await chooseRoot();
-    if (folder !== undefined) await this.#open({ root: folder.uri.toString(), day: "" });
+    if (folder !== undefined) await this.#open({ root: folder.uri.toString(), day });
   }
 
   /** Shows the nearest day before or after the one of `target`, or else of the active tab, that has something to tell. */

@@ -41,6 +41,12 @@ export function sessionIdOf(node: unknown): string | undefined {
   return folderOf(node) === undefined ? undefined : (node as SessionNode).session.place; // SAFETY: as in folderOf
 }
 
+/** The day of a day's row; undefined for anything else, and for the row of unknown times. */
+export function dayOf(node: unknown): string | undefined {
+  const day = typeof node === "object" && node !== null && "kind" in node && node.kind === "day" && "day" in node ? node.day : undefined;
+  return typeof day === "string" && day !== "" ? day : undefined;
+}
+
 const viewId = "lerim.sessions";
 /** The newest days are expanded while they have at most so many sessions together; the newest always is. */
 const maxOpenSessions = 10;
@@ -105,6 +111,7 @@ export class SessionsView implements vscode.TreeDataProvider<SessionsNode>, vsco
           collapsibleState: node.open ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.Collapsed,
           id: `day:${node.day}`,
           description: String(node.sessions),
+          ...(node.day === "" ? {} : { contextValue: "lerim.day" }),
           accessibilityInformation: { label: `${label}, ${counted(node.sessions, "session")}` },
         });
       }
