@@ -108,7 +108,7 @@ test("in Restricted Mode nothing is asked until the workspace is trusted", async
 });
 
 test("a panel restored with the window shows its session again, and one without a session goes", async () => {
-  await transcripts.deserializeWebviewPanel(window.createWebviewPanel("lerim.transcript", "Session") as never, { id: "s9", position: 7 });
+  await transcripts.deserializeWebviewPanel(window.createWebviewPanel("lerim.transcript", "Session") as never, { id: "s9", position: { row: 7, offset: 0 }, open: [], summaryOpen: false });
   expect((await message(startedPanel(), "session")).outline.session.place).toBe("s9");
   const broken = window.createWebviewPanel("lerim.transcript", "Session");
   let disposed = false;

@@ -2,7 +2,8 @@
 import { expect, test } from "vitest";
 import { parseFilePlace } from "../../extension/src/views/transcript/web/fileplaces";
 import { estimateTurnHeight, RowHeights } from "../../extension/src/views/transcript/web/heights";
-import { callStatus, shortTitle, splitBlocks } from "../../extension/src/views/transcript/web/turn";
+import { parseMarkdown } from "../../extension/src/views/transcript/web/markdown";
+import { callStatus, shortTitle } from "../../extension/src/views/transcript/web/turn";
 import { nextMatch, nextPrompt, turnKeyAction } from "../../extension/src/views/transcript/web/turnkeys";
 
 test("heights are summed as they become known, and each place has its row", () => {
@@ -34,21 +35,20 @@ test("a guess grows with the text, and not without end", () => {
   expect(estimateTurnHeight(10_000_000)).toBe(estimateTurnHeight(1_000_000));
 });
 
-test("fenced code is told apart from words, also where a fence is never closed", () => {
-  expect(splitBlocks("Run this:\n\n```sh\nmake test\n```\n\nThen:\n~~~\n```\n~~~")).toEqual([
-    { code: false, language: "", text: "Run this:" },
-    { code: true, language: "sh", text: "make test" },
-    { code: false, language: "", text: "Then:" },
-    { code: true, language: "", text: "```" },
-  ]);
-  expect(splitBlocks("a\n````\n```\nb")).toEqual([{ code: false, language: "", text: "a" }, { code: true, language: "", text: "```\nb" }]);
-  expect(splitBlocks("")).toEqual([]);
-  expect(splitBlocks("```npm test``` fails.\nNever use SQLite.")).toEqual([{ code: false, language: "", text: "```npm test``` fails.\nNever use SQLite." }]);
-  expect(splitBlocks("  indented ``` not a fence")).toEqual([{ code: false, language: "", text: "  indented ``` not a fence" }]);
+test("what a person typed is markdown in which paths and names stay as they were typed", () => {
+  const texts = (text: string, typed: boolean): unknown[] => {
+    const [paragraph] = parseMarkdown(text, typed).children;
+    return paragraph?.type === "paragraph" ? paragraph.children.map((child) => ("value" in child ? child.value : [child.type, ..."children" in child ? child.children.map((one) => "value" in one && one.value) : []])) : [];
+  };
+  expect(texts("**Never** touch C:\\work\\_old\\.git &amp; __init__.py", true)).toEqual([["strong", "Never"], " touch C:\\work\\_old\\.git &amp; ", "__init__", ".py"]);
+  expect(texts("**Never** \\*this\\* &amp; __init__.py", false)).toEqual([["strong", "Never"], " *this* & ", "__init__", ".py"]);
+  expect(parseMarkdown("## Task\n\n- one", true).children.map(({ type }) => type)).toEqual(["heading", "list"]);
+  expect(parseMarkdown("## A\n\n#### B\n\n# C\n\n## D").children.map((node) => node.type === "heading" && node.depth)).toEqual([1, 2, 1, 2]);
 });
 
 test("a call names files as they are named in the folder of its session", () => {
   expect(shortTitle("Edit /work/shop/src/a.py", "/work/shop")).toBe("Edit src/a.py");
+  expect(shortTitle("Grep /work/shop · total", "/work/shop")).toBe("Grep · total");
   expect(shortTitle("Edit C:\\work\\shop\\a.py", "C:\\work\\shop\\")).toBe("Edit a.py");
   expect(shortTitle("$ cat /work/shop2/a.py", "/work/shop")).toBe("$ cat /work/shop2/a.py");
   expect(shortTitle("Edit /work/a.py", "")).toBe("Edit /work/a.py");

@@ -45,7 +45,7 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     codex(machine.home, root, [
       { prompt: "Run the tests of the cart", command: "pytest tests/test_cart.py", code: 1, output: "E  AssertionError: 3 != 4\n1 failed", answer: "One test fails: `total` rounds twice." },
       { prompt: "No, never round in src/cart.py, round only where a price is printed", command: "pytest tests/test_cart.py", output: "4 passed", answer: "Rounding is gone from `src/cart.py`." },
-      { prompt: `Explain it once more: ${hostile}`, answer: `What is rounded:\n\n\`\`\`python\nprint(round(total, 2))\n\`\`\`\n\n${hostile}` },
+      { prompt: `Explain it once more: ${hostile}\n\n## Where\n\n- **What** is in src\\cart.py and __init__.py?\n- \`src/cart.py\` is the one`, answer: `What is rounded:\n\n\`\`\`python\nprint(round(total, 2))\n\`\`\`\n\n${hostile}${"\n\nNothing else is rounded in this file.".repeat(60)}` },
       { prompt: "thanks", answer: "You are welcome." },
     ], new Date());
     gemini(machine.home, root, [
@@ -95,6 +95,20 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     await screen.shot("tooltip");
   });
 
+  await run("the row of a day leads to its journal", async () => {
+    const day = screen.viewRow("Sessions", /6 May/);
+    let patience = 4000;
+    await until("the journal of the day is shown", async () => {
+      patience *= 1.5;
+      await screen.page.mouse.move(5, 5);
+      await day.hover({ timeout: patience });
+      await screen.shot("day");
+      await day.locator('.action-label[aria-label^="Open Journal of This Day"]').click({ timeout: patience });
+      return until("the journal", async () => /^Journal of 6 May 2026/.test(await screen.previewText()), patience);
+    });
+    await screen.shot("journal");
+  });
+
   await run("a session opens as a whole transcript, hostile words as words", async () => {
     await screen.row(screen.viewRow("Sessions", /Run the tests of the cart/), "the session opens", async () => /Run the tests of the cart/.test(await screen.page.locator(".tab.active").innerText()));
     const frame = await viewer();
@@ -112,11 +126,35 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     await screen.page.keyboard.type("rounding is gone");
     await target(/Rounding is gone/);
     await screen.shot("found");
+    const prompt = frame.locator(".turn.from-user", { hasText: "is the one" });
+    assert.deepEqual(await prompt.locator("h3, li strong, li code").allInnerTexts(), ["Where", "What", "src/cart.py"]);
+    assert.match(await prompt.innerText(), /src\\cart\.py and __init__\.py/);
+    await prompt.scrollIntoViewIfNeeded();
+    await screen.shot("prompt");
     await frame.locator(".feed").evaluate((feed) => feed.scrollTo(0, 1));
     await until("the summary makes room for the turns", async () => !(await frame.locator(".summary").evaluate((summary) => summary.open)));
     await frame.locator(".summary summary").click();
     await frame.locator(".feed").evaluate((feed) => feed.scrollTo(0, 2));
     await until("the summary that was unfolded stays", () => frame.locator(".summary .markdown").isVisible());
+  });
+
+  await run("a transcript that another tab covered comes back as it was left", async () => {
+    const place = (frame) => frame.locator(".feed").evaluate((feed) => [...feed.querySelectorAll(".turn")].map((turn) => Math.round(turn.getBoundingClientRect().top - feed.getBoundingClientRect().top)).find((top) => top > 0));
+    let frame = await viewer();
+    await frame.locator(".heading").click();
+    await screen.page.keyboard.press("Home");
+    await until("the unfolded call is in sight", () => frame.locator(".call[open]").first().isVisible());
+    await frame.locator(".feed").hover();
+    await screen.page.mouse.wheel(0, 400);
+    const before = await until("it stands still in the middle of the session", async () => {
+      const [first, second] = [await place(frame), await place(frame)];
+      return (await frame.locator(".feed").evaluate((feed) => feed.scrollTop)) >= 300 && first === second && { top: first, open: await frame.locator(".call[open]").count() };
+    });
+    await screen.openFile("src/cart.py");
+    await screen.page.locator(".tab", { hasText: "Run the tests of the cart" }).click();
+    frame = await viewer();
+    await until("the place and what was unfolded are the same", async () => (await frame.locator(".call[open]").count()) === before.open && Math.abs((await place(frame)) - before.top) <= 2);
+    await screen.shot("came-back");
   });
 
   await run("an answer is shown as markdown: its code is coloured, a file it names opens, and the session can be continued", async () => {

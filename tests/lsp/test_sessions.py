@@ -52,6 +52,31 @@ async def the_session(editor: Editor) -> object:
     return listed.sessions[0]
 
 
+async def test_the_title_of_a_call_says_what_the_agent_asked_of_the_tool(editor: Editor, isolated: Path) -> None:
+    folder = str(editor.repo / "src")
+    asked = [
+        (call("t1", "Grep", pattern="def total", path=folder), "1 file"),
+        (call("t2", "WebFetch", url="https://example.org/a", prompt="What is it?"), "A page."),
+        (call("t3", "Task", description="Find the tests", prompt="Look everywhere."), "None."),
+        (call("t4", "Read", file_path=f"{folder}/app.py"), "a = 1"),
+        (call("t5", "Glob", pattern="*.py"), "No such folder."),
+    ]
+    lines = [reply(f"m{number}", block) for number, (block, _) in enumerate(asked)]
+    results = [answer(f"t{number + 1}", text, is_error=number == 4) for number, (_, text) in enumerate(asked)]
+    desk_in(isolated, editor.repo).session(FIRST, prompt("Look at it"), *lines, *results, prompt("thanks"))
+    synced(editor)
+    await editor.start()
+    session = await the_session(editor)
+    turns = (await editor.ask(core.SESSION_TURNS, {"id": session.place, "start": 0, "count": 10})).turns
+    assert [(done.title, done.text) for turn in turns for done in turn.calls] == [
+        (f"Grep {folder} · def total", ""),
+        ("WebFetch · https://example.org/a", ""),
+        ("Task · Find the tests", ""),
+        (f"Read {folder}/app.py", ""),
+        ("Glob · *.py", "*.py\nNo such folder."),
+    ]
+
+
 async def test_sessions_are_listed_by_day_with_what_they_are_made_of_and_without_secrets(
     editor: Editor, isolated: Path, tmp_path: Path
 ) -> None:

@@ -1432,8 +1432,8 @@ export interface SessionTurn {
   calls: ShownCall[];
 }
 /**
- * A tool call: its first line, how it ended ('' if unknown), the exit code, and the rest of its text. `edits`: it
- * changed files, and there may be a record of how.
+ * A tool call: what was done, in one line, how it ended ('' if unknown), the exit code, and the rest of its text.
+ * `edits`: it changed files, and there may be a record of how.
  */
 export interface ShownCall {
   title: string;

@@ -32,8 +32,8 @@ CallStatus = Literal["", "ok", "error", "denied", "interrupted", "pending"]
 
 @dataclass(frozen=True, slots=True)
 class ShownCall:
-    """A tool call: its first line, how it ended ('' if unknown), the exit code, and the rest of its text. `edits`: it
-    changed files, and there may be a record of how."""
+    """A tool call: what was done, in one line, how it ended ('' if unknown), the exit code, and the rest of its text.
+    `edits`: it changed files, and there may be a record of how."""
 
     title: str
     status: CallStatus
@@ -94,11 +94,11 @@ def _make_calls(calls: Sequence[StoredCall], limit: int) -> list[ShownCall]:
         if size > _PAGE_CHARACTERS:
             more = len(calls) - position
             return [*views, ShownCall(f"… {more:,} more {'call' if more == 1 else 'calls'}", "", None, "")]
-        title, _, rest = text.partition("\n")
+        title, rest = _split_title(call, text)
         rest += f"\n… {left:,} more characters" if left else ""
         views.append(
             ShownCall(
-                shorten_line(title, _MAX_CALL_TITLE),
+                title,
                 call.status,
                 call.exit_code,
                 rest,
@@ -106,6 +106,21 @@ def _make_calls(calls: Sequence[StoredCall], limit: int) -> list[ShownCall]:
             )
         )
     return views
+
+
+def _split_title(call: StoredCall, text: str) -> tuple[str, str]:
+    """Returns a call's title and the rest of its text. The title is a command, or else the tool with the files it names
+    and, unless it changes them, what the agent asked of it: a pattern, a question, an address. An error stays whole in
+    the rest, too."""
+    title, _, rest = text.partition("\n")
+    if call.changes_files or title.startswith("$ "):
+        return shorten_line(title, _MAX_CALL_TITLE), rest
+    asked, _, others = rest.partition("\n")
+    if not asked.strip():
+        return shorten_line(title, _MAX_CALL_TITLE), rest
+    full = f"{title} · {asked}"
+    is_whole = len(full) <= _MAX_CALL_TITLE and call.status != "error"
+    return shorten_line(full, _MAX_CALL_TITLE), others if is_whole else rest
 
 
 def _cut_text(text: str, limit: int) -> tuple[str, int]:

@@ -1,6 +1,6 @@
-// Draws what an agent wrote, which is markdown. It is parsed into a tree, and the tree becomes elements and text nodes: HTML in it is shown as
+// Draws what an agent or a person wrote, which is markdown. It is parsed into a tree, and the tree becomes elements and text nodes: HTML in it is shown as
 // text, images as their description, and addresses are not links, because whoever wrote a web page may have written them.
-import type { Nodes, Parents, RootContent, Table } from "mdast";
+import type { Nodes, Parents, Root, RootContent, Table } from "mdast";
 import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
 import { gfmTable } from "micromark-extension-gfm-table";
@@ -17,10 +17,38 @@ export interface MarkdownActions {
 /** Longer texts are shown as they are written: parsing them would hold up scrolling. */
 export const maxMarkdown = 60_000;
 
-/** The blocks of a markdown text. */
-export function markdownBlocks(text: string, actions: MarkdownActions): Child[] {
-  const tree = fromMarkdown(text, { extensions: [gfmTable()], mdastExtensions: [gfmTableFromMarkdown()] });
-  return tree.children.flatMap((node) => drawNode(node, actions));
+/** What a person types outside code without meaning markdown: the backslash of a path, `&` and what follows it. */
+const asTyped = { disable: { null: ["characterEscape", "characterReference"] } };
+
+/** The blocks of a markdown text. In what a person `typed`, a backslash is a backslash. */
+export function markdownBlocks(text: string, actions: MarkdownActions, typed = false): Child[] {
+  return parseMarkdown(text, typed).children.flatMap((node) => (node.type === "html" ? [h("p", { class: "html" }, ...literalText(node.value))] : drawNode(node, actions)));
+}
+
+/** The tree of a markdown text, in which `__init__` is a name and not bold, and no level of headings is left out. */
+export function parseMarkdown(text: string, typed = false): Root {
+  const tree = fromMarkdown(text, { extensions: [gfmTable(), ...(typed ? [asTyped] : [])], mdastExtensions: [gfmTableFromMarkdown()] });
+  keepNames(tree, text);
+  closeHeadingGaps(tree);
+  return tree;
+}
+
+function closeHeadingGaps(tree: Root): void {
+  const above: number[] = [];
+  for (const node of tree.children) {
+    if (node.type !== "heading") continue;
+    while ((above.at(-1) ?? 0) >= node.depth) above.pop();
+    above.push(node.depth);
+    node.depth = above.length as typeof node.depth; // at most six are above each other, as there are six depths
+  }
+}
+
+function keepNames(node: Parents, text: string): void {
+  for (const [at, child] of node.children.entries()) {
+    const written = text.slice(child.position?.start.offset, child.position?.end.offset);
+    if (child.type === "strong" && /^__\w+__$/.test(written)) node.children[at] = { type: "text", value: written };
+    else if ("children" in child) keepNames(child, text);
+  }
 }
 
 function drawChildren(node: Parents, actions: MarkdownActions): Child[] {

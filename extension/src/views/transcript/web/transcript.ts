@@ -4,7 +4,7 @@ import { durationText, momentText, sessionSeconds, tokensText, workText } from "
 import { type FromTranscript, maxFindText, maxRemembered, type ToTranscript } from "../messages";
 import { counted, plainText } from "../../../text/wording";
 import { button, h } from "../../shared/web/dom";
-import { VirtualList } from "./virtuallist";
+import { type ListPlace, VirtualList } from "./virtuallist";
 import { estimateTurnHeight } from "./heights";
 import { helpDialog } from "../../shared/web/help";
 import { containsText, highlightMatches } from "./highlights";
@@ -13,12 +13,16 @@ import { spellOutHidden } from "../../shared/web/text";
 import { type CallOutput, fillOutput, turnArticle, type TurnContext, placeholderArticle } from "./turn";
 import { nextMatch, nextPrompt, turnHelpRows, type TurnKeyAction, turnKeyAction } from "./turnkeys";
 
+/** What is kept while another tab covers the panel. */
 interface SavedState {
   readonly id: string;
-  readonly position: number;
+  readonly position: ListPlace;
+  /** The calls that are unfolded, as in `openCalls`. */
+  readonly open: readonly string[];
+  readonly summaryOpen: boolean;
 }
 
-declare function acquireVsCodeApi(): { postMessage(message: FromTranscript): void; getState(): unknown; setState(state: SavedState): void };
+declare function acquireVsCodeApi(): { postMessage(message: FromTranscript): void; getState(): SavedState | undefined; setState(state: SavedState): void };
 
 const vscode = acquireVsCodeApi();
 /** Turns per request. */
@@ -28,7 +32,7 @@ const maxLoadedTurns = 2000;
 const findDelayMs = 250;
 
 let outline: OutlineView | undefined;
-let position = parseSavedPosition(vscode.getState());
+const saved = vscode.getState();
 /** The turn that keys act on, and the one that was jumped to. */
 let currentTurn = -1;
 let jumpTarget = -1;
@@ -37,7 +41,7 @@ let searchText = "";
 /** The messages that contain the searched text; undefined until the host has answered. */
 let matches: readonly number[] | undefined;
 const turns = new Map<number, SessionTurn>();
-const openCalls = new Set<string>();
+const openCalls = new Set(saved?.open);
 /** What calls printed, as far as the person unfolded them, by turn and call. */
 const outputs = new Map<string, CallOutput>();
 const markdownActions: MarkdownActions = {
@@ -66,7 +70,7 @@ const help = helpDialog(turnHelpRows);
 const virtualList = new VirtualList(feed, rows);
 
 rememberButton.disabled = true;
-summaryBox.open = true;
+summaryBox.open = saved?.summaryOpen ?? true;
 document.getElementById("transcript")?.append(
   h(
     "header",
@@ -116,13 +120,14 @@ findBox.addEventListener("input", () => {
   findTimer = setTimeout(startFind, findDelayMs);
 });
 feed.addEventListener("scroll", () => saveState(), { passive: true });
+summaryBox.addEventListener("toggle", () => saveState());
 // the summary makes room once the person reads on; whoever unfolds it again keeps it
 const foldSummary = (): void => {
   if (feed.scrollTop === 0) return;
   summaryBox.open = false;
   feed.removeEventListener("scroll", foldSummary);
 };
-feed.addEventListener("scroll", foldSummary, { passive: true });
+if ((saved?.position.row ?? 0) === 0) feed.addEventListener("scroll", foldSummary, { passive: true });
 vscode.postMessage({ type: "ready" });
 
 function handleMessage(message: ToTranscript): void {
@@ -170,7 +175,7 @@ function showSession(next: OutlineView): void {
   if (kinds === "") showNotice("This session has no messages.");
   virtualList.setContent({ count: kinds.length, estimateHeight: (at) => estimateTurnHeight(sizes[at] ?? 0), createRow, onDraw: requestTurns });
   if (next.at >= 0) jumpToTurn(next.at);
-  else if (isFirstOutline) virtualList.scrollToRow(Math.min(position, Math.max(kinds.length - 1, 0)));
+  else if (isFirstOutline && saved !== undefined) virtualList.scrollTo({ ...saved.position, row: Math.min(saved.position.row, Math.max(kinds.length - 1, 0)) });
   if (isFirstOutline && document.hasFocus()) feed.focus();
   saveState();
 }
@@ -212,6 +217,7 @@ function renderTurn(turn: SessionTurn, at: number, context: TurnContext): HTMLEl
     onCallToggle: (call, open) => {
       if (open) openCalls.add(`${at}:${call}`);
       else openCalls.delete(`${at}:${call}`);
+      saveState();
       highlightMatches(rows, searchText);
     },
   });
@@ -351,13 +357,7 @@ function announce(text: string): void {
 }
 
 function saveState(): void {
-  position = virtualList.firstVisible;
-  if (outline !== undefined) vscode.setState({ id: outline.session.place, position });
-}
-
-function parseSavedPosition(state: unknown): number {
-  const saved = typeof state === "object" && state !== null && "position" in state ? state.position : undefined;
-  return typeof saved === "number" && saved >= 0 ? saved : 0;
+  if (outline !== undefined) vscode.setState({ id: outline.session.place, position: virtualList.place, open: [...openCalls], summaryOpen: summaryBox.open });
 }
 
 /** Unfolds the calls of the current turn that contain the searched words. */

@@ -57,13 +57,11 @@ export function turnArticle(turn: SessionTurn, context: TurnContext, actions: Tu
   );
 }
 
-/** The text of a turn: an agent's as markdown, a person's as it was typed, but for fenced code. */
+/** The text of a turn as markdown; one that is too long for that as it was written. */
 function messageBlocks(turn: SessionTurn, actions: TurnActions): HTMLElement[] {
   if (turn.kind === "shell") return [codeBlock(turn.text, "bash", actions)];
-  if (turn.role !== "user" && turn.text.length <= maxMarkdown) return [h("div", { class: "words markdown", attributes: { dir: "auto" } }, ...markdownBlocks(turn.text, actions))];
-  return splitBlocks(turn.text).map((block) =>
-    block.code ? codeBlock(block.text, block.language, actions) : h("div", { class: "words typed", attributes: { dir: "auto" } }, ...prose(block.text)),
-  );
+  if (turn.text.length <= maxMarkdown) return [h("div", { class: "words markdown", attributes: { dir: "auto" } }, ...markdownBlocks(turn.text, actions, turn.role === "user"))];
+  return [h("div", { class: "words typed", attributes: { dir: "auto" } }, ...prose(turn.text))];
 }
 
 /** The placeholder of a turn that is not loaded yet. */
@@ -99,7 +97,7 @@ export function callStatus({ status, exitCode }: ShownCall): string {
 /** The title of a call, with paths relative to the session's folder. */
 export function shortTitle(title: string, folder: string): string {
   const beginning = folder.replace(/[\\/]+$/, "");
-  return beginning === "" ? title : title.replaceAll(` ${beginning}/`, " ").replaceAll(` ${beginning}\\`, " ");
+  return beginning === "" ? title : title.replaceAll(` ${beginning}/`, " ").replaceAll(` ${beginning}\\`, " ").replace(` ${beginning} · `, " · "); // a search of the whole folder
 }
 
 function callDetails(call: ShownCall, at: number, folder: string, actions: TurnActions): HTMLElement {
@@ -145,41 +143,4 @@ export function fillOutput(place: HTMLElement, output: CallOutput | undefined): 
   }
   const note = output.cut > 0 ? [h("p", { class: "output-note" }, `${output.cut.toLocaleString("en-US")} characters in its middle were left out.`)] : [];
   place.replaceChildren(h("p", { class: "output-note" }, "Output:"), h("pre", { attributes: { tabindex: "0" } }, ...literalText(output.text)), ...note);
-}
-
-interface Block {
-  readonly code: boolean;
-  /** The language of code, "" if the fence names none. */
-  readonly language: string;
-  readonly text: string;
-}
-
-const fencePattern = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,}) *([\w+#-]{0,20})/;
-
-/** Splits a message into prose and fenced code. An unclosed fence extends to the end. */
-export function splitBlocks(text: string): Block[] {
-  const result: Block[] = [];
-  let lines: string[] = [];
-  let openFence = "";
-  let language = "";
-  const endBlock = (code: boolean): void => {
-    const text = lines.join("\n");
-    lines = [];
-    if (code || text.trim() !== "") result.push({ code, language: code ? language : "", text: code ? text : text.replace(/^\n+|\s+$/g, "") });
-  };
-  for (const line of text.split("\n")) {
-    const [, fenceMark = "", named = ""] = fencePattern.exec(line) ?? [];
-    if (openFence === "" && fenceMark !== "") {
-      endBlock(false);
-      openFence = fenceMark;
-      language = named;
-    } else if (openFence !== "" && fenceMark.startsWith(openFence) && line.trim() === fenceMark) {
-      endBlock(true);
-      openFence = "";
-    } else {
-      lines.push(line);
-    }
-  }
-  endBlock(openFence !== "");
-  return result;
 }

@@ -5,6 +5,12 @@ const overscan = 800;
 /** Space above a row that was jumped to, in pixels. */
 const jumpMargin = 8;
 
+/** A row, and how far the upper edge of the visible part is below its top, in pixels. */
+export interface ListPlace {
+  readonly row: number;
+  readonly offset: number;
+}
+
 export interface VirtualListContent {
   readonly count: number;
   estimateHeight(position: number): number;
@@ -22,15 +28,16 @@ export class VirtualList {
   #heights = new RowHeights([]);
   #content: VirtualListContent | undefined;
   #scheduledFrame = 0;
-  /** The row that was jumped to; it stays in place while heights are measured, until the person scrolls. */
-  #pinned: number | undefined;
+  /** The place that was jumped to; it stays at the edge while heights are measured, until somebody scrolls. */
+  #pinned: ListPlace | undefined;
+  /** Where the list itself scrolled to last. */
+  #ownScrollTop = 0;
 
   constructor(readonly scroller: HTMLElement, rows: HTMLElement) {
     this.#rows = rows;
     this.#resizeObserver = new ResizeObserver(() => this.draw());
     this.#resizeObserver.observe(scroller);
-    scroller.addEventListener("scroll", () => this.#scheduleDraw(), { passive: true });
-    for (const type of ["wheel", "pointerdown", "touchstart", "keydown"]) scroller.addEventListener(type, () => (this.#pinned = undefined), { passive: true });
+    scroller.addEventListener("scroll", () => this.#onScroll(), { passive: true });
   }
 
   /** Shows other content, or the same with more rows at its end; the visible part stays in place. */
@@ -70,20 +77,30 @@ export class VirtualList {
     return this.#elements.get(position);
   }
 
+  /** What is at the upper edge. */
+  get place(): ListPlace {
+    if (this.#pinned !== undefined) return this.#pinned;
+    const row = this.firstVisible;
+    return { row, offset: this.scroller.scrollTop - this.#heights.top(row) };
+  }
+
   /** Scrolls a row to the top. */
-  scrollToRow(position: number): void {
-    this.#pinned = position;
-    this.#drawAround(position, -jumpMargin);
+  scrollToRow(row: number): void {
+    this.scrollTo({ row, offset: -jumpMargin });
+  }
+
+  scrollTo(place: ListPlace): void {
+    this.#pinned = place;
+    this.#drawAround(place);
   }
 
   /** Draws the visible rows. */
   draw(): void {
-    if (this.#pinned !== undefined) return this.#drawAround(this.#pinned, -jumpMargin);
-    const anchor = this.firstVisible;
-    this.#drawAround(anchor, this.scroller.scrollTop - this.#heights.top(anchor));
+    this.#drawAround(this.place);
   }
 
-  #scheduleDraw(): void {
+  #onScroll(): void {
+    if (Math.abs(this.scroller.scrollTop - this.#ownScrollTop) > 1) this.#pinned = undefined;
     if (this.#scheduledFrame !== 0) return;
     this.#scheduledFrame = requestAnimationFrame(() => {
       this.#scheduledFrame = 0;
@@ -91,8 +108,8 @@ export class VirtualList {
     });
   }
 
-  /** Draws around a row whose top is `offset` pixels above the edge, and measures until no height changes. */
-  #drawAround(anchor: number, offset: number): void {
+  /** Draws around a place, and measures until no height changes. */
+  #drawAround({ row: anchor, offset }: ListPlace): void {
     const content = this.#content;
     if (content === undefined) return;
     for (let round = 0; round < 5; round++) {
@@ -107,6 +124,7 @@ export class VirtualList {
       this.#rows.style.height = `${this.#heights.total}px`;
       const targetTop = this.#clampScrollTop(this.#heights.top(anchor) + offset);
       if (Math.abs(this.scroller.scrollTop - targetTop) > 1) this.scroller.scrollTop = targetTop;
+      this.#ownScrollTop = this.scroller.scrollTop;
       if (!changed) return;
     }
   }
