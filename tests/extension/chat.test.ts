@@ -45,17 +45,20 @@ test("an editor without tools for its chat has none of ours", () => {
 });
 
 test("@lerim answers sentence by sentence, with sources that open a memory and nothing else", async () => {
-  const sentence = { text: "It is **uv** ![x](http://evil).", citations: [ofMemory] };
+  const ofTurn = { ...ofMemory, number: 2, kind: "turn" as const, title: "Set up", handle: "", session: "s", turn: "t" };
+  const sentence = { text: "It is **uv** ![x](http://evil).", citations: [ofMemory, ofTurn] };
+  const passages = [{ citation: ofTurn, text: "Use uv", detail: "Codex", time: "", path: "", flags: [], role: "user" as const }];
   const made = { model: "m", leftOut: 0, spent: [], steps: [], problems: [], message: "", seconds: 1, known: true, state: "done" as const };
   context.answer(protocol.ask, ({ token }) => {
     context.notify(protocol.answer, { token, sentence });
     context.notify(protocol.answer, { token: "another", sentence: { text: "Not this.", citations: [] } });
-    return { question: "", sentences: [sentence], passages: [], ...made };
+    return { question: "", sentences: [sentence], passages, ...made };
   });
   const { text, trusted } = await say("lerim.chat", "Which tool?");
   expect(text.match(/It is/g)).toHaveLength(1);
   expect(text).not.toMatch(/Not this|\*\*uv|!\[x\]\(|\]\(command:evil/);
   expect(text).toContain(`](command:lerim.openMemory?${encodeURIComponent(JSON.stringify(["h1"]))})`);
+  expect(text).toMatch(/ \\\[1, 2\\\] [^]*\\\[2\\\] You, in \[Set up\]\(command:lerim\.openTurn/);
   expect(trusted).toEqual([{ enabledCommands: ["lerim.openMemory", "lerim.openTurn"] }]);
 });
 

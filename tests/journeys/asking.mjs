@@ -18,6 +18,7 @@ export async function askQuestions(run, person, model) {
     assert.match(await frame.locator(".passage").first().innerText(), /SQLite/);
     assert.deepEqual(await barriersInThemes(person, frame, "passages"), []);
     const turn = frame.locator(".passage", { hasText: "session “" }).first();
+    assert.match(await turn.innerText(), /(You|Claude Code), \d{1,2} \w+ \d{4}, \d\d:\d\d\s+session “.+”/);
     await frame.locator(".question").fill("And why?");
     await turn.locator("blockquote").click();
     await until("the transcript is shown at the turn", async () => (await screen.turnText()).includes("in SQLite, not in Redis"));

@@ -6,6 +6,7 @@ import { errorText, NotRunning } from "../editor/errors";
 import { currentRoot } from "../editor/roots";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
+import { saidText } from "../text/sessionwording";
 import { memoryKinds } from "../text/wording";
 
 type Sidecar = Pick<Context, "request" | "on">;
@@ -43,7 +44,7 @@ async function answer(context: Sidecar, root: string, question: string, stream: 
   const cited = new Map<number, protocol.Citation>();
   const show = (sentence: protocol.Sentence): void => {
     for (const citation of sentence.citations) cited.set(citation.number, citation);
-    stream.markdown(plain(`${sentence.text} ${sentence.citations.map(({ number }) => `[${number}]`).join("")} `));
+    stream.markdown(plain(`${sentence.text} [${sentence.citations.map(({ number }) => number).join(", ")}] `));
   };
   let shown = 0;
   const sentences = context.on(protocol.answer, ({ token: of, sentence }) => {
@@ -62,19 +63,21 @@ async function answer(context: Sidecar, root: string, question: string, stream: 
       }
       if (found.passages.length === 0) stream.markdown("Nothing in this project's memories or sessions is about this.");
     }
-    if (cited.size > 0) stream.markdown(sourcesOf(root, [...cited.values()]));
+    if (cited.size > 0) stream.markdown(sourcesOf(root, [...cited.values()], found.passages));
   } finally {
     sentences.dispose();
   }
 }
 
 /** The sources as links that only open memories and turns. */
-function sourcesOf(root: string, citations: readonly protocol.Citation[]): vscode.MarkdownString {
+function sourcesOf(root: string, citations: readonly protocol.Citation[], passages: readonly protocol.Passage[]): vscode.MarkdownString {
   const list = new vscode.MarkdownString("\n\n");
   list.isTrusted = { enabledCommands: ["lerim.openMemory", "lerim.openTurn"] };
   for (const { number, kind, title, handle, session, turn } of [...citations].sort((one, other) => one.number - other.number)) {
     const target = kind === "memory" ? link("lerim.openMemory", handle) : link("lerim.openTurn", { root, session, turn });
-    list.appendText(`[${number}] `).appendMarkdown(`[${escape(title)}](${target})\n\n`);
+    const passage = passages.find(({ citation }) => citation.number === number);
+    const said = kind === "turn" && passage !== undefined ? `${saidText(passage)}, in ` : "";
+    list.appendText(`[${number}] ${said}`).appendMarkdown(`[${escape(title)}](${target})\n\n`);
   }
   return list;
 }

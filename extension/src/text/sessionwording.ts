@@ -1,5 +1,5 @@
 // Texts of the lists of sessions, agents and jobs. Plain text only, since titles come from transcripts.
-import type { AgentView, HitView, JobView, OtherFolder, SessionView } from "../protocol";
+import type { AgentView, HitView, JobView, OtherFolder, Passage, SessionView } from "../protocol";
 import { counted, plainText } from "./wording";
 
 const notRecorded = "not recorded";
@@ -55,6 +55,11 @@ export function sessionDescription(session: SessionView): string {
 export function momentText(time: string): string {
   const when = new Date(time);
   return Number.isNaN(when.getTime()) ? "" : when.toLocaleString("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+}
+
+/** Who said a message of a session, and when: "You, 3 Mar 2026, 11:05"; `detail` is the agent. */
+export function saidText({ role, detail, time }: Pick<Passage, "role" | "detail" | "time">): string {
+  return [role === "user" ? "You" : detail || "The agent", ...[momentText(time)].filter((when) => when !== "")].join(", ");
 }
 
 /** The day of a time as in `momentText`, "3 Mar 2026"; "" if there is none. */

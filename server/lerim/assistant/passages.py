@@ -65,6 +65,8 @@ MAX_TURNS_PER_SESSION = 4
 """How many of them may come from one session."""
 MAX_EXCERPT_CHARS = 1_200
 """The length of a turn's passage."""
+CONTEXT_CHARS = 150
+"""How far before the first word found an excerpt may begin."""
 MAX_TURN_CHARS = 200_000
 """How much of a turn is searched for an excerpt. Secrets are removed from the whole turn first, since one may begin
 anywhere."""
@@ -76,6 +78,7 @@ RANK_OFFSET, MEMORY_WEIGHT = 10, 1.5
 _DEFAULT_VALUES = ("project", "active", "fresh", "unknown")
 _SPACES = re.compile(r"[ \t]+")
 _WORD = re.compile(r"[^\W_]+")
+_SENTENCE_END = re.compile(r"[.!?][\"')”’]{0,3}\s|[。！？][”」』）]{0,3}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,8 +304,8 @@ def _excerpt(row: TurnRow, word_weights: WordWeights) -> str:
 
 
 def cut_excerpt(text: str, query: SearchQuery) -> str:
-    """Return the part of a clean text with the most different words of a query, at most MAX_EXCERPT_CHARS long, cut at
-    line ends where possible."""
+    """Return the part of a clean text with the most different words of a query, at most MAX_EXCERPT_CHARS long. It
+    begins and ends with a line or else a sentence where possible."""
     text = _SPACES.sub(" ", text).strip()
     if len(text) <= MAX_EXCERPT_CHARS:
         return text
@@ -319,12 +322,30 @@ def cut_excerpt(text: str, query: SearchQuery) -> str:
         held = len({one for _, one in matches[first : last + 1]})
         if held > most_words:
             most_words, start = held, matches[first][0]
-    start = max(0, start - 150)
-    start = 0 if start == 0 else max(start, text.find("\n", start, start + 150) + 1) or start
-    end = min(len(text), start + MAX_EXCERPT_CHARS)
-    cut = text.rfind("\n", start + MAX_EXCERPT_CHARS // 2, end) if end < len(text) else end
-    end = cut if cut > start else end
+    start = _find_beginning(text, start)
+    end = _find_end(text, start)
     return f"{'… ' if start else ''}{text[start:end].strip()}{' …' if end < len(text) else ''}"
+
+
+def _find_beginning(text: str, at: int) -> int:
+    """Return where the first line or else sentence begins of those that begin shortly before `at`."""
+    start = max(0, at - CONTEXT_CHARS)
+    if start == 0:
+        return 0
+    sentence = _SENTENCE_END.search(text, start, at)
+    return text.find("\n", start, at) + 1 or (sentence.end() if sentence else start)
+
+
+def _find_end(text: str, start: int) -> int:
+    """Return where the excerpt from `start` ends: with the last line or else sentence that fits into it, unless that
+    would leave out half of it."""
+    most = start + MAX_EXCERPT_CHARS
+    if most >= len(text):
+        return len(text)
+    least = start + MAX_EXCERPT_CHARS // 2
+    sentences = [match.end() for match in _SENTENCE_END.finditer(text, least, most)]
+    ends = (text.rfind("\n", least, most), sentences[-1] if sentences else -1, text.rfind(" ", least, most), most)
+    return next(end for end in ends if end >= 0)
 
 
 def _session_title(catalog: Catalog, row: TurnRow) -> str:

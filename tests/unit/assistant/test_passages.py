@@ -102,6 +102,15 @@ def test_an_excerpt_of_a_long_text_without_spaces_is_where_it_is_said(desk: Desk
     assert "一度だけ読み込む" in asked(desk, "設定ファイルはいつ読み込みますか", model="none")["passages"][0]["text"]
 
 
+def test_an_excerpt_begins_and_ends_with_a_whole_sentence(desk: Desk) -> None:
+    filler = "The weather is of no interest to anybody here at all. " * 60
+    desk.session("s", prompt(f"{filler}The importer retries 5 times, every minute. {filler}"), reply("a", text("Yes.")))
+    desk.sync()
+    excerpt = asked(desk, "how often does the importer retry?", model="none")["passages"][0]["text"]
+    assert "retries 5 times" in excerpt
+    assert excerpt.startswith("… The weather is") and excerpt.endswith("here at all. …")
+
+
 UNSPACED = {
     "なぜuvで依存関係を管理するのですか?": JAPANESE[0][0],
     "設定ファイルはいつ読み込みますか": JAPANESE[1][0],

@@ -3,7 +3,7 @@ import type { Citation, Passage, Sentence } from "../../../protocol";
 import { type AnswerState, type FromAsk, noAnswer, type ToAsk } from "../messages";
 import { button, h } from "../../shared/web/dom";
 import { prose } from "../../shared/web/prose";
-import { dateText } from "../../../text/sessionwording";
+import { dateText, saidText } from "../../../text/sessionwording";
 import { withoutBold } from "../../../text/wording";
 import { spellOutHidden } from "../../shared/web/text";
 
@@ -16,6 +16,8 @@ interface SavedState {
 declare function acquireVsCodeApi(): { postMessage(message: FromAsk): void; getState(): SavedState | undefined; setState(state: SavedState): void };
 
 const vscode = acquireVsCodeApi();
+/** The most sources of a sentence that are shown at once. */
+const maxCitations = 3;
 let state: AnswerState = noAnswer;
 let restricted = false;
 let asked = "";
@@ -121,7 +123,20 @@ function noteText(): string {
 }
 
 function sentenceElement({ text, citations }: Sentence): HTMLElement {
-  return h("p", { class: "sentence" }, ...prose(text), " ", ...citations.map(citationButton));
+  return h("p", { class: "sentence" }, ...prose(text), " ", ...citationButtons(citations));
+}
+
+/** The sources of a sentence: the first few, and a button for the rest. */
+function citationButtons(citations: readonly Citation[]): HTMLElement[] {
+  if (citations.length <= maxCitations + 1) return citations.map(citationButton);
+  const rest = citations.slice(maxCitations);
+  const more = button(`+${rest.length}`, showRest, { class: "citation", label: `Show ${rest.length} more sources`, title: `Show ${rest.length} more sources` });
+  function showRest(): void {
+    const buttons = rest.map(citationButton);
+    more.replaceWith(...buttons);
+    buttons[0]?.focus();
+  }
+  return [...citations.slice(0, maxCitations).map(citationButton), more];
 }
 
 /** A citation's number as a button that opens the source. */
@@ -157,7 +172,10 @@ function openSource({ number }: Citation): void {
 function drawSources(): void {
   const cited = new Map(state.sentences.flatMap(({ citations }) => citations).map((citation) => [citation.number, citation]));
   if (cited.size > 0) {
-    const rows = [...cited.values()].map((citation) => h("li", { class: "source-row" }, citationButton(citation), h("span", { class: "source-kind" }, kindText(citation)), sourceButton(citation, citation.title)));
+    const rows = [...cited.values()].map((citation) => {
+      const { head, facts } = sourceHead(citation, state.passages.find((passage) => passage.citation.number === citation.number));
+      return h("li", { class: "source-row" }, citationButton(citation), sourceButton(citation, head), h("span", { class: "source-kind" }, spellOutHidden(facts)));
+    });
     sourcesSection.replaceChildren(h("h3", {}, "Sources"), h("ol", { class: "source-list" }, ...rows));
   } else if (state.state !== "asking" && state.passages.length > 0) {
     sourcesSection.replaceChildren(h("h3", {}, state.known ? "What your memories and sessions say about this" : "Nothing matches well. The closest in your memories and sessions"), ...state.passages.map(passageElement));
@@ -168,10 +186,12 @@ function drawSources(): void {
   if (isUnanswered) sourcesSection.append(button("Search Memories by Meaning", () => vscode.postMessage({ type: "searchByMeaning" }), { class: "link search-by-meaning" }));
 }
 
-/** What stands above a passage, and the facts below that: of a message, which follow one another from the same session, whose it is; the session comes second. */
-function passageHead({ citation: { kind, title }, role, detail }: Passage): { readonly head: string; readonly facts: readonly string[] } {
-  if (kind === "memory") return { head: title, facts: [kind, detail] };
-  return { head: role === "user" ? "Your message" : "The agent's message", facts: [`session “${title}”`, detail] };
+/** What a source is called, and the facts about it: of a message who said it and when, and in which session. While an answer arrives, its passages are not known yet. */
+function sourceHead({ kind, title }: Citation, passage: Passage | undefined): { readonly head: string; readonly facts: string } {
+  if (kind === "memory") return { head: title, facts: [kind, passage?.detail, passage === undefined ? "" : dateText(passage.time)].filter((fact) => fact !== undefined && fact !== "").join(" · ") };
+  const session = `session “${title}”`;
+  if (passage === undefined) return { head: "Message", facts: session };
+  return { head: saidText(passage), facts: passage.role === "user" && passage.detail !== "" ? `${session} · ${passage.detail}` : session };
 }
 
 /** What a memory says, without its title and the lines about where it applies and what it rests on. */
@@ -187,15 +207,14 @@ function passageText(text: string): string {
 }
 
 function passageElement(passage: Passage): HTMLElement {
-  const { text, time, citation } = passage;
+  const { text, citation } = passage;
   const excerpt = passageText(citation.kind === "memory" ? memoryExcerpt(text, citation.title) : text);
-  const { head, facts } = passageHead(passage);
-  const factsText = [...facts, dateText(time)].filter((fact) => fact !== "").join(" · ");
+  const { head, facts } = sourceHead(citation, passage);
   const card = h(
     "div",
     { class: "passage", title: `Open the ${kindText(citation)}` },
     h("div", { class: "passage-head" }, citationButton(citation), sourceButton(citation, head)),
-    h("div", { class: "source-kind" }, spellOutHidden(factsText)),
+    h("div", { class: "source-kind" }, spellOutHidden(facts)),
     ...(excerpt === head ? [] : [h("blockquote", { attributes: { dir: "auto" } }, ...prose(excerpt))]),
   );
   card.addEventListener("click", ({ target }) => {
