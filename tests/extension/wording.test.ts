@@ -76,7 +76,7 @@ test("the status item shows a person who has just begun the next step: trust, th
   expect(statusDisplay({ kind: "not-set-up" }, 0, "", undefined, 0, { trusted: false, synced: false })?.tooltip).toContain("first you are asked to trust this workspace");
   expect(statusDisplay({ kind: "ready" }, 0, "", undefined, 0, begun)).toMatchObject({ text: "$(sync) Lerim: Sync", command: "lerim.sync", tooltip: expect.stringContaining("No candidates to review") as string });
   expect(statusDisplay({ kind: "ready" }, 2, "", undefined, 0, begun)).toMatchObject({ text: "$(checklist) Lerim: 2 to review", command: "lerim.openReview" });
-  expect(statusDisplay({ kind: "ready" }, 0, "", undefined, 0, { trusted: false, synced: false })?.command).toBe("lerim.openReview");
+  expect(statusDisplay({ kind: "ready" }, 2, "", undefined, 0, { trusted: false, synced: true })).toMatchObject({ text: "$(workspace-untrusted) Lerim", command: "workbench.trust.manage", tooltip: expect.stringMatching(/Restricted Mode[^]*Sessions are not read/) as string });
   const status = statusOf("/one");
   expect(shown.statusItems.at(-1)?.text).toBe("$(sync) Lerim: Sync");
   status.markSynced();

@@ -135,6 +135,7 @@ test("a hostile day", { skip: missing() ?? false, timeout: JOURNEY }, async (t) 
     assert.doesNotMatch(text, /Open transcript/);
     assert.deepEqual(await rendered(screen.page.locator(".monaco-hover:visible .rendered-markdown"), ["Open memory", "Still true", "Outdated", "Edit", "Archive"]), []);
     await screen.shot("restricted-hover");
+    await screen.status(/Restricted Mode\s+The repository's memories are shown\. Sessions are not read/);
     await screen.page.locator('.activitybar .action-item a[aria-label^="Lerim"]').click();
     await screen.listed("Memories", /^Decisions\s*1/);
     await screen.unfold(screen.viewRow("Memories", /^Decisions/), "Decisions");

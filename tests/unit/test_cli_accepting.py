@@ -33,7 +33,7 @@ def test_all_that_waits_is_accepted_but_what_a_person_should_look_at_and_undone_
     assert {one.stem for one in (repo / ".lerim" / "memory").glob("*/*.md")} == {first, second}
     assert [one.id for one in queue.list_pending(place)[0]] == [page, odd]
     [undo] = re.findall(r"lerim review undo (\w+)", said.stdout)
-    assert run("review", "undo", undo[:6], "--repo", str(repo)).stdout == "Undone: Accepted 2 candidates\n"
+    assert run("review", "undo", undo[:6], "--repo", str(repo)).stdout == "Undone. 2 candidates wait for review again\n"
     assert len(queue.list_pending(place)[0]) == 4
 
 

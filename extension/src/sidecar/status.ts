@@ -24,6 +24,7 @@ export interface ModelSummary {
   readonly usedUp: boolean;
 }
 
+const restrictedText = "Lerim: This window is in Restricted Mode\nThe repository's memories are shown. Sessions are not read, and nothing is proposed or written.\nClick to trust the workspace";
 const noModel: ModelSummary = { lines: [], usedUp: false };
 
 /** What decides the next step of a person who has just begun: whether the workspace is trusted, and whether a sync has ever ended. */
@@ -50,12 +51,13 @@ export function statusDisplay(state: StatusState, pending: number, syncing: stri
         warning: false,
       };
     case "ready": {
+      if (!trusted) return { text: "$(workspace-untrusted) Lerim", tooltip: restrictedText, command: "workbench.trust.manage", warning: false };
       if (syncing !== "") return { text: `$(sync~spin) Lerim: ${syncing}`, tooltip: `Lerim is syncing: ${syncing}`, command: "lerim.openReview", warning: false };
-      if (trusted && !synced && pending === 0) return { text: "$(sync) Lerim: Sync", tooltip: `Lerim: ${pendingText(0)}\nClick to sync: Lerim reads the sessions of your agents on this machine`, command: "lerim.sync", warning: false };
+      if (!synced && pending === 0) return { text: "$(sync) Lerim: Sync", tooltip: `Lerim: ${pendingText(0)}\nClick to sync: Lerim reads the sessions of your agents on this machine`, command: "lerim.sync", warning: false };
       const count = pending > 0 ? `: ${pending} to review` : "";
       const stop = model.usedUp ? " $(circle-slash)" : "";
       const more = settling > 0 ? " · more soon" : "";
-      return { text: `$(checklist) Lerim${count}${more}${stop}`, tooltip: [`Lerim: ${pendingText(pending)}`, ...(settling > 0 ? [settlingText(settling)] : []), ...(trusted ? ["Lerim reads new sessions by itself"] : []), ...model.lines].join("\n"), command: "lerim.openReview", warning: false };
+      return { text: `$(checklist) Lerim${count}${more}${stop}`, tooltip: [`Lerim: ${pendingText(pending)}`, ...(settling > 0 ? [settlingText(settling)] : []), "Lerim reads new sessions by itself", ...model.lines].join("\n"), command: "lerim.openReview", warning: false };
     }
   }
 }

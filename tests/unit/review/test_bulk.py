@@ -30,7 +30,8 @@ def test_many_are_rejected_and_one_undo_brings_all_back(place: ReviewPaths, make
     ]
     undone = queue.undo_last(place)
     assert [(step.label, step.state) for step in queue.list_steps(place)] == [("Rejected 3 candidates", "undone")]
-    assert (undone.message, undone.action, undone.waiting) == ("Undone: Rejected 3 candidates", "b1", tuple(ids[:3]))
+    assert undone.message == "Undone. 3 candidates wait for review again"
+    assert (undone.action, undone.waiting) == ("b1", tuple(ids[:3]))
     assert len(waiting(place)) == 4
     again = queue.undo_last(place, "b1")
     assert (again.ok, again.code, again.message) == (True, "already", "Already undone.")
@@ -53,7 +54,7 @@ def test_many_are_accepted_except_those_with_warnings_and_a_changed_memory_stays
     path.write_text(path.read_text("utf-8") + "My own line.\n", "utf-8")
     undone = queue.undo_last(place, "b2")
     assert undone.message == (
-        "Undone: Accepted 3 candidates. “Accepted: Keep part1 in its own file” cannot be undone:"
+        "Undone. 3 candidates wait for review again. “Accepted: Keep part1 in its own file” cannot be undone:"
         f" {path.name} was changed in the meantime; nothing was overwritten."
     )
     assert undone.waiting == (ids[0], ids[2], ids[3])
@@ -69,7 +70,7 @@ def test_of_several_that_cannot_be_undone_the_first_is_explained_and_the_others_
         path = place.store().load_by_id(name).path
         path.write_text(path.read_text("utf-8") + "My own line.\n", "utf-8")
     message = queue.undo_last(place).message
-    assert message.startswith("Undone: Accepted 1 candidate. “Accepted: Keep part2 in its own file” cannot be undone: ")
+    assert message.startswith("Undone. 1 candidate waits for review again. “Accepted: Keep part2 in its own file” ")
     assert message.endswith("nothing was overwritten. 2 more could not be undone.")
 
 

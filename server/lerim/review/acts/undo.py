@@ -122,7 +122,8 @@ def _undo_bulk(paths: ReviewPaths, ledger: Ledger, bulk: str, members: Sequence[
             undone.append(member)
     if failed and not undone:
         raise failed[0]
-    message = f"Undone: {_describe_bulk(undone)}"
+    count = len(undone)
+    message = f"Undone. {count} candidate{' waits' if count == 1 else 's wait'} for review again"
     if failed:
         message += f". {failed[0].message}"
     if len(failed) > 1:
