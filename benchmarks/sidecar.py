@@ -2,7 +2,8 @@
 
     python benchmarks/sidecar.py [--memories 10000] [--hovers 10000] [--json FILE]
 
-Both servers run in the same minute and are asked in turns, so that a busy machine is busy for both.
+Both servers run in the same minute and are asked in turns, so that a busy machine is busy for both. The bare server
+answers with as many lenses.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from lerim.memory.record import Evidence, MemoryRecord, render_record
 from table import Row, report_rows
 
 ECHO = """
+import sys
 from lsprotocol import types as t
 from pygls.lsp.server import LanguageServer
 server = LanguageServer("echo", "1")
@@ -35,7 +37,8 @@ async def hover(params: t.HoverParams):
     return t.Hover(t.MarkupContent(t.MarkupKind.Markdown, "x"))
 @server.feature(t.TEXT_DOCUMENT_CODE_LENS, t.CodeLensOptions())
 async def lens(params: t.CodeLensParams):
-    return [t.CodeLens(t.Range(t.Position(0, 0), t.Position(0, 0)), t.Command("x", "x"))]
+    place = t.Range(t.Position(0, 0), t.Position(0, 0))
+    return [t.CodeLens(place, t.Command("x", "x")) for _ in range(int(sys.argv[1]))]
 server.start_io()
 """
 FILES = 200
@@ -283,7 +286,8 @@ def measure(memories: int, hovers: int) -> list[Row]:
         path = os.pathsep.join(filter(None, [str(SERVER), os.environ.get("PYTHONPATH", "")]))
         ours_too = {"LERIM_HOME": str(base / "lerim"), "CLAUDE_CONFIG_DIR": str(base / "claude"), "PYTHONPATH": path}
         environ = {**os.environ, "HOME": str(base), **ours_too}
-        mine, bare = [sys.executable, "-P", "-X", "utf8", "-m", "lerim", "lsp"], [sys.executable, "-P", "-c", ECHO]
+        mine = [sys.executable, "-P", "-X", "utf8", "-m", "lerim", "lsp"]
+        bare = [sys.executable, "-P", "-c", ECHO, str(memories // FILES + 1)]
         rows = start_rows(mine, bare, environ, root)
         ours = Client(mine, environ, root)
         ours.until(MEMORIES_CHANGED)

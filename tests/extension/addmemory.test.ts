@@ -11,6 +11,7 @@ let context: FakeContext;
 beforeEach(() => {
   context = new FakeContext();
   context.answer(protocol.memoryAdd, ({ title }) => ({ ok: true, code: "done", message: `Added: ${title}`, action: "a1", path: "/repo/.lerim/memory/x.md", root }));
+  context.answer(protocol.symbol, () => ({ symbol: "" }));
 });
 
 function symbol(name: string, kind: number, first: number, last: number, ...children: unknown[]): unknown {
@@ -35,6 +36,19 @@ test.each([
   expect(context.params(protocol.memoryAdd)).toEqual([{ root, kind: "pitfall", title: "Save before you close", body: "It is lost otherwise.", files: [reference] }]);
   expect(shown.lists[0]?.placeHolder).toContain(reference);
   expect(shown.messages.at(-1)).toMatchObject({ text: "Lerim: Added: Save before you close", choices: ["Undo", "Open"] });
+});
+
+test("where the editor knows no symbols, the sidecar says which one contains the selection", async () => {
+  for (const symbol of ["Store.save", ""]) {
+    select("/repo/src/app.zig", 4, 5);
+    answers.symbols = [[]];
+    context.answer(protocol.symbol, () => ({ symbol }));
+    answers.picks = ["pitfall"];
+    answers.inputs = ["Save before you close", ""];
+    await addMemoryHere(context.as());
+  }
+  expect(context.params(protocol.symbol)[0]).toEqual({ uri: "file:///repo/src/app.zig", first: 4, last: 4 });
+  expect(context.params(protocol.memoryAdd).map(({ files }) => files)).toEqual([["src/app.zig#Store.save"], ["src/app.zig"]]);
 });
 
 test("Escape at any question writes nothing, and an empty title is refused", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isFileUri, isToken, parseReference, parseTurn } from "../../extension/src/editor/arguments";
+import { isFileUri, isToken, parsePlace, parseReference, parseTurn } from "../../extension/src/editor/arguments";
 
 test("a token is a text that is not empty, not without end, and has no control characters", () => {
   expect(["abc123", "x".repeat(4096), "", "a\nb", "a\u0000b", "x".repeat(4097), 3, undefined, ["a"]].map(isToken)).toEqual([true, true, ...Array.from({ length: 7 }, () => false)]);
@@ -29,6 +29,10 @@ test.each([
   ["a.py#b#c", { path: "a.py", symbol: "b#c" }],
 ])("the reference %s is a place in the repository", (reference, expected) => {
   expect(parseReference(reference)).toEqual(expected);
+});
+
+test("a place in a file is a symbol, or a line and a character", () => {
+  expect([["Store.save"], [3, 0], [3], [], [-1, 0], ["a\nb"]].map(([line, character]) => parsePlace(line, character))).toEqual([{ symbol: "Store.save" }, { line: 3, character: 0 }, undefined, undefined, undefined, undefined]);
 });
 
 test.each(["../secrets", "a/../../b", "/etc/passwd", "C:/Windows", "a\\..\\b", "https://x/y", "", "#main", "a//b", 5])("the reference %j is refused", (reference) => {

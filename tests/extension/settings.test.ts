@@ -57,9 +57,9 @@ const read = (set: Record<string, unknown>): ReturnType<typeof readSettings> => 
 
 test("values are taken as they are set, a missing one takes its default, and the sidecar is told those of the model that are set", () => {
   expect(jobSettings(defaults)).toEqual({});
-  const { settings, rejected } = read({ codeLens: "symbols", idleSeconds: 0, python: " /usr/bin/python3 ", "model.provider": "editor", "model.name": " copilot/gpt-4o ", "budget.perDayUsd": 0 });
+  const { settings, rejected } = read({ codeLens: "file", idleSeconds: 0, python: " /usr/bin/python3 ", "model.provider": "editor", "model.name": " copilot/gpt-4o ", "budget.perDayUsd": 0 });
   const model = { "model.provider": "editor", "model.name": "copilot/gpt-4o", "budget.perDayUsd": 0 };
-  expect(settings).toEqual({ ...defaults, codeLens: "symbols", idleSeconds: 0, python: "/usr/bin/python3", ...model });
+  expect(settings).toEqual({ ...defaults, codeLens: "file", idleSeconds: 0, python: "/usr/bin/python3", ...model });
   expect([jobSettings(settings), rejected]).toEqual([model, []]);
 });
 

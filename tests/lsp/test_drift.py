@@ -112,9 +112,9 @@ async def test_what_is_known_is_written_back_and_let_go_a_while_after_the_last_l
 
 async def test_a_renamed_function_keeps_its_memory_and_a_removed_one_is_gone(editor: Editor, isolated: Path) -> None:
     verified(editor)
-    await editor.start({"trusted": True, "settings": {"codeLens": "symbols", "idleSeconds": 0}})
+    await editor.start()
     app = editor.open(APP)
-    assert await editor.lenses(app) == [(0, "Lerim: 1 decision"), (0, "Lerim: 1 decision")]
+    assert await editor.lenses(app) == [(0, "Lerim: 1 decision")]
     edit(editor, app, 2, ("def load(path):", "# how it is read\ndef read_all(path):"))
     while (found := await editor.hover(app, 1, 8)) is None:
         pass

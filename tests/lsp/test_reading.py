@@ -133,6 +133,17 @@ async def test_hostile_memory_text_arrives_escaped(editor: Editor) -> None:
     assert "\u202e" not in found
 
 
+async def test_the_symbol_around_the_selected_lines_is_told_of_an_open_file(editor: Editor) -> None:
+    await editor.start()
+    app = editor.open("src/app.zig", "const std = 1;\n\nfn save() void {\n    return;\n}\n")
+    asked = [
+        {"uri": app, "first": 3, "last": 3},
+        {"uri": app, "first": 0, "last": 3},
+        {"uri": f"{app}x", "first": 0, "last": 0},
+    ]
+    assert [(await editor.ask(core.SYMBOL, one)).symbol for one in asked] == ["save", "", ""]
+
+
 async def test_a_lens_counts_what_is_known_about_a_file(editor: Editor) -> None:
     write_memory(editor.repo)
     write_memory(editor.repo, id="20260803-second", title="Second")

@@ -20,16 +20,23 @@ OLD = datetime(2026, 7, 1, tzinfo=UTC)
 SECOND = {"id": "20260802-close-files", "primitive": "learning", "kind": "pitfall", "title": "Close what you open"}
 
 
-async def test_lenses_sit_on_symbols_when_asked_for_and_nowhere_when_off(editor: Editor) -> None:
+async def test_lenses_sit_on_files_and_the_symbols_that_have_memories_and_nowhere_when_off(editor: Editor) -> None:
     write_memory(editor.repo, references=("src/app.py#Store.save",))
-    await editor.start({"trusted": True, "settings": {"codeLens": "symbols", "idleSeconds": 0}})
+    write_memory(editor.repo, **SECOND, references=("src/app.py",))
+    await editor.start()
     app = editor.open("src/app.py")
-    assert await editor.lenses(app) == [(0, "Lerim: 1 decision"), (5, "Lerim: 1 decision")]
+    both = [(0, "Lerim: 1 decision · 1 pitfall"), (5, "Lerim: 1 decision")]
+    assert await editor.lenses(app) == both
+    for symbol, titles in (("", ["Close what you open", "Keep load small"]), ("Store.save", ["Keep load small"])):
+        listed = await editor.ask(core.MEMORY_FOR_FILE, {"uri": app, "symbol": symbol})
+        assert sorted(one.title for one in listed.memories) == titles
+    editor.configure(codeLens="file")
+    assert await editor.lenses(app) == both[:1]
     editor.configure(codeLens="off")
     assert await editor.lenses(app) == []
     editor.configure(hover=False)
     assert await editor.hover(app, 0, 0) is None
-    assert await editor.lenses(app) == [(0, "Lerim: 1 decision")]
+    assert await editor.lenses(app) == both
     editor.configure(enabled=False)
     assert await editor.lenses(app) == []
 
@@ -82,6 +89,7 @@ READABLE = {
     core.MEMORY_TITLES,
     core.MEMORY_SHOW,
     core.MEMORY_FOR_FILE,
+    core.SYMBOL,
     core.MEMORY_TREE,
     core.REVIEW_FOR_FILE,
     core.DEBUG,

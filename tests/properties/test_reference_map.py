@@ -66,9 +66,16 @@ def seen(found: ReferenceMap) -> object:
         for path in paths
         for name in ("f", "g", "C.g")
     }
+
+    def symbol_titles(path: str) -> dict[str, set[str]]:
+        entries_by_name = found.by_symbol(path)
+        titles = {name: {entry.title for entry in entries} for name, entries in entries_by_name.items()}
+        assert titles == {name: {entry.title for entry in found.for_symbol(path, name)} for name in titles}
+        return titles
+
     problems = sorted((problem.code, problem.path, problem.message) for problem in found.problems)
     titles = [entry.title for entry in found.entries]  # sorted when they are first asked for
-    return by_file, by_symbol, {path: found.symbols(path) for path in paths}, problems, titles
+    return by_file, by_symbol, list(map(symbol_titles, paths)), problems, titles
 
 
 def in_steps(followed: ReferenceMap, changed: list[Path]) -> None:

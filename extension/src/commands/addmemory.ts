@@ -26,7 +26,7 @@ export async function addMemoryHere(context: Pick<Context, "request">): Promise<
   const root = await chooseRoot();
   if (root === undefined) return;
   const editor = vscode.window.activeTextEditor;
-  const reference = editor === undefined ? undefined : await referenceOf(editor, root.uri);
+  const reference = editor === undefined ? undefined : await referenceOf(context, editor, root.uri);
   await addMemory(context, root.uri.toString(), { title: "", body: "", files: reference === undefined ? [] : [reference] });
 }
 
@@ -68,12 +68,16 @@ async function addMemory(context: Pick<Context, "request">, root: string, draft:
 }
 
 /** `path` or `path#symbol` of the selection; undefined outside the repository, which is said. */
-async function referenceOf({ document, selection }: vscode.TextEditor, root: vscode.Uri): Promise<string | undefined> {
+async function referenceOf(context: Pick<Context, "request">, { document, selection }: vscode.TextEditor, root: vscode.Uri): Promise<string | undefined> {
   if (document.uri.scheme !== "file") return undefined;
   const repository = (await repositoryOf(root.fsPath)) ?? root.fsPath;
   const path = pathInRepository(repository, document.uri.fsPath);
   if (path === undefined) void showInfo(`${document.uri.fsPath} is not in ${repository}. The memory will not refer to it.`);
   if (path === undefined || path.startsWith(".lerim/")) return undefined;
-  const symbol = findEnclosingSymbol((await symbolsOf(document.uri)) ?? [], selection);
-  return symbol === undefined ? path : `${path}#${symbol}`;
+  const symbols = (await symbolsOf(document.uri)) ?? [];
+  const { start, end } = selection;
+  const lines = { first: start.line, last: end.character === 0 && end.line > start.line ? end.line - 1 : end.line };
+  // where the editor has no tree of symbols, the sidecar finds those of most languages
+  const symbol = symbols.some((one) => "children" in one) ? findEnclosingSymbol(symbols, selection) : (await context.request(protocol.symbol, { uri: document.uri.toString(), ...lines })).symbol;
+  return symbol === undefined || symbol === "" ? path : `${path}#${symbol}`;
 }

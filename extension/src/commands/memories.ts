@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
 import { BootstrapError } from "../sidecar/setupfailure";
 import * as protocol from "../protocol";
+import type { PlaceInFile } from "../editor/arguments";
 import { chooseRootIfAny } from "../editor/roots";
 import { searchList } from "./searchlist";
 import { previewOptions, tickStep } from "../editor/walkthroughsteps";
@@ -157,7 +158,7 @@ async function loadAllTitles(context: Pick<Context, "request">, root: string | n
 }
 
 /** Lists the memories of one file, from a code lens, or those about one place in it, from a hover. */
-export async function showFileMemories(context: Pick<Context, "request">, uri: string, place?: { readonly line: number; readonly character: number }): Promise<void> {
+export async function showFileMemories(context: Pick<Context, "request">, uri: string, place?: PlaceInFile): Promise<void> {
   const { memories } = await context.request(protocol.memoryForFile, { uri, ...place });
   if (memories.length === 0) return void showInfo("No memory is about this file.");
   tickStep("hover");

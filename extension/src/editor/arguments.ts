@@ -34,8 +34,12 @@ export function isFileUri(value: unknown): value is string {
   return isToken(value) && /^file:\/\/(?:\/|[\w.%-]+\/[^/])/.test(value);
 }
 
-/** Parses a place in a document, from 0; undefined if it is not valid. */
-export function parsePlace(line: unknown, character: unknown): { readonly line: number; readonly character: number } | undefined {
+/** A symbol of a file, or a place in it, from 0. */
+export type PlaceInFile = { readonly symbol: string } | { readonly line: number; readonly character: number };
+
+/** Parses a place in a file: a symbol, or a line and a character; undefined if it is neither. */
+export function parsePlace(line: unknown, character: unknown): PlaceInFile | undefined {
+  if (isToken(line)) return { symbol: line };
   const isIndex = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value) && value >= 0 && value < 2 ** 31;
   return isIndex(line) && isIndex(character) ? { line, character } : undefined;
 }

@@ -36,7 +36,7 @@ export interface Settings {
 export const defaults: Settings = {
   enabled: true,
   hover: true,
-  codeLens: "file",
+  codeLens: "symbols",
   reviewComments: true,
   statusBar: true,
   searchByMeaning: false,

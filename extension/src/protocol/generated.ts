@@ -811,10 +811,11 @@ export interface FileComments {
   comments: CandidateComment[];
 }
 /**
- * A file by its URI, or a place in it: `line` and `character` as in the editor's positions.
+ * A file by its URI, or a place in it: a symbol, or `line` and `character` as in the editor's positions.
  */
 export interface FileMemoriesParams {
   uri: string;
+  symbol?: string;
   line?: number | null;
   character?: number;
 }
@@ -1464,6 +1465,20 @@ export interface ShowParams {
   id: string;
 }
 /**
+ * Lines of an open file, from 0; the last one is included.
+ */
+export interface SymbolParams {
+  uri: string;
+  first: number;
+  last: number;
+}
+/**
+ * A symbol by its qualified name; "" for none.
+ */
+export interface SymbolView {
+  symbol: string;
+}
+/**
  * Progress of the sync of a workspace folder's repository. With the last stage, `settling` counts the sessions
  * whose last exchange is not over yet: the sidecar syncs again by itself when it is.
  */
@@ -1722,6 +1737,7 @@ export const memorySearch = request<SearchParams, FoundMemories>("lerim/memory/s
 export const memoryTitles = request<TitlesParams, TitlesView>("lerim/memory/titles");
 export const memoryShow = request<ShowParams, MemoryView>("lerim/memory/show");
 export const memoryForFile = request<FileMemoriesParams, MemoryList>("lerim/memory/forFile");
+export const symbol = request<SymbolParams, SymbolView>("lerim/symbol");
 export const memoryTree = request<TreeParams, TreeView>("lerim/memory/tree");
 export const memoryAct = request<MemoryActParams, MemoryActView>("lerim/memory/act");
 export const memoryMerge = request<MergeParams, MergeView>("lerim/memory/merge");

@@ -73,6 +73,7 @@ REQUESTS = (
     RequestHandler(
         core.MEMORY_FOR_FILE, core.FileMemoriesParams, "features.memories.editor_requests", "list_file_memories"
     ),
+    RequestHandler(core.SYMBOL, core.SymbolParams, "features.language.symbol_places", "find_symbol_around"),
     RequestHandler(core.MEMORY_TREE, memories.TreeParams, "features.memories.tree", "list_tree_rows"),
     RequestHandler(core.MEMORY_ACT, memories.MemoryActParams, "features.memories.acts", "act_on_memory"),
     RequestHandler(core.MEMORY_MERGE, memories.MergeParams, "features.memories.acts", "merge_memory"),

@@ -45,6 +45,7 @@ from .freshness import check_references as check_references
 from .freshness import definitions as definitions
 from .freshness import describe_missing as describe_missing
 from .freshness import find_definitions as find_definitions
+from .freshness import find_enclosing_symbol as find_enclosing_symbol
 from .freshness import inherit_baselines as inherit_baselines
 from .freshness import is_missing as is_missing
 from .freshness import list_meanings as list_meanings

@@ -64,6 +64,10 @@ export class Range {
     return { line: this.startLine, character: this.startCharacter };
   }
 
+  get end(): { readonly line: number; readonly character: number } {
+    return { line: this.endLine, character: this.endCharacter };
+  }
+
   contains({ startLine, endLine }: Range): boolean {
     return this.startLine <= startLine && endLine <= this.endLine;
   }

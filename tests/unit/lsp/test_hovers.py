@@ -168,8 +168,10 @@ def test_a_path_is_looked_for_beside_the_file_and_from_the_root_and_never_outsid
 
 
 def test_a_lens_names_the_weightier_kinds_first_and_is_on_no_more_symbols_than_an_editor_can_show() -> None:
-    assert lens_title(["summary", "pitfall", "summary", "decision"]) == "Lerim: 1 decision · 1 pitfall · 2 summaries"
-    symbols = {f"name{number}": ["decision"] for number in range(500)}
-    lenses = place_lenses(["decision"], symbols, lambda _: None)
+    assert lens_title(("summary", "pitfall", "summary", "decision")) == "Lerim: 1 decision · 1 pitfall · 2 summaries"
+    symbols = [f"name{number}" for number in range(500)]
+    lenses = place_lenses(["decision"], symbols, lambda _: ["decision"], lambda _: None)
     assert len(lenses) == MAX_SYMBOLS + 1
     assert lenses[1] == Lens(None, "Lerim: 1 decision", "name0"), "one not found is left to the editor"
+    first = place_lenses(["decision", "pitfall"], ["load", "save"], lambda _: ["decision"], lambda name: len(name) - 4)
+    assert first == [Lens(0, "Lerim: 1 decision · 1 pitfall")], "what is on the first line is counted there"

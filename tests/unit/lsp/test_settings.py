@@ -7,8 +7,8 @@ from lerim.lsp.window.settings import EditorOptions, EditorSettings, parse_optio
 
 def test_good_values_are_taken_and_nothing_given_is_every_default_and_no_trust() -> None:
     assert parse_options(None) == parse_options({}) == (EditorOptions(trusted=False, settings=EditorSettings()), ())
-    raw = {"trusted": True, "settings": {"hover": False, "codeLens": "symbols", "idleSeconds": 0, "maxFileKb": 64}}
-    settings = EditorSettings(hover=False, code_lens="symbols", idle_seconds=0.0, max_file_kb=64)
+    raw = {"trusted": True, "settings": {"hover": False, "codeLens": "file", "idleSeconds": 0, "maxFileKb": 64}}
+    settings = EditorSettings(hover=False, code_lens="file", idle_seconds=0.0, max_file_kb=64)
     assert parse_options(raw) == (EditorOptions(True, settings), ())
 
 

@@ -10,6 +10,7 @@ from lerim.memory.freshness.definitions import (
     make_symbol_finder,
     parse_python,
 )
+from lerim.memory.freshness.enclosing import find_enclosing_symbol
 
 
 def find(name: str, text: str, path: str = "src/a.ts") -> int | None:
@@ -109,3 +110,35 @@ def test_python_that_does_not_parse_or_is_very_long_is_looked_at_line_by_line() 
     assert parse_python("(" * 100_000) is None
     assert parse_python("\0") is None
     assert find("load", "#" * MAX_PYTHON + "\ndef load():\n", "a.py") == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "names"),
+    [
+        (
+            "a.py",
+            "import os\n\nclass Store:\n    @cached\n    def save(self):\n        text = 1\n\n    size = 2\n",
+            ["", "", "Store", "Store.save", "Store.save", "Store.save", "Store", "Store.size"],
+        ),
+        (
+            "a.go",
+            "package a\n\ntype Store struct {\n\tn int\n}\n\nfunc (s *Store) Save() {\n\tvar a = 1\n}\n",
+            ["", "", "Store", "Store", "Store", "", "Store.Save", "Store.Save", "Store.Save"],
+        ),
+        (
+            "a.rs",
+            "impl Store {\n    fn save(&self) {\n        let a = 1;\n    }\n}\n",
+            ["Store", *["Store.save"] * 3, "Store"],
+        ),
+        ("a.rb", "class Store\n  def save\n    1\n  end\nend\n", ["Store", *["Store.save"] * 3, "Store"]),
+        ("a.sh", "deploy() {\n  echo 1\n}\necho 2\n", [*["deploy"] * 3, ""]),
+        ("a.ts", "function f() {\n  1;\n}\nfunction f() {\n  2;\n}\n", [""] * 6),
+        ("notes.txt", "Nothing here.\n", [""]),
+    ],
+)
+def test_the_symbol_around_a_line_is_the_innermost_that_a_reference_can_name(
+    path: str, text: str, names: list[str]
+) -> None:
+    assert [find_enclosing_symbol(path, text, line, line) for line in range(len(names))] == names
+    last = len(names) - 1
+    assert find_enclosing_symbol(path, text, 0, last) == (names[0] if names[0] == names[last] else "")

@@ -48,6 +48,7 @@ from .core import RootParams as RootParams
 from .core import RootView as RootView
 from .core import SearchParams as SearchParams
 from .core import ShowParams as ShowParams
+from .core import SymbolParams as SymbolParams
 from .core import TitlesParams as TitlesParams
 from .core import TurnParams as TurnParams
 from .core import TurnView as TurnView

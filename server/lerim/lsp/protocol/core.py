@@ -28,6 +28,7 @@ MEMORY_SEARCH = "lerim/memory/search"
 MEMORY_SHOW = "lerim/memory/show"
 MEMORY_TITLES = "lerim/memory/titles"
 MEMORY_FOR_FILE = "lerim/memory/forFile"
+SYMBOL = "lerim/symbol"
 MEMORY_TREE = "lerim/memory/tree"
 MEMORY_ACT = "lerim/memory/act"
 MEMORY_MERGE = "lerim/memory/merge"
@@ -211,11 +212,20 @@ class FileParams(Params, frozen=True):
 
 
 class FileMemoriesParams(Params, frozen=True):
-    """A file by its URI, or a place in it: `line` and `character` as in the editor's positions."""
+    """A file by its URI, or a place in it: a symbol, or `line` and `character` as in the editor's positions."""
 
     uri: str
+    symbol: str = ""
     line: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)] | None = None
     character: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)] = 0
+
+
+class SymbolParams(Params, frozen=True):
+    """Lines of an open file, from 0; the last one is included."""
+
+    uri: str
+    first: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
+    last: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 
 
 class TurnParams(Params, frozen=True):

@@ -28,7 +28,7 @@ class EditorSettings:
 
     enabled: bool = True
     hover: bool = True
-    code_lens: CodeLensMode = "file"
+    code_lens: CodeLensMode = "symbols"
     idle_seconds: Positive = 30.0
     max_file_kb: Positive = 512
     meaning_python: str = ""

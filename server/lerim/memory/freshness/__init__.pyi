@@ -9,6 +9,7 @@ from .drift import subject_of as subject_of
 from .drift_summary import Drift as Drift
 from .drift_summary import DriftSummary as DriftSummary
 from .drift_summary import read_worst_states as read_worst_states
+from .enclosing import find_enclosing_symbol as find_enclosing_symbol
 from .inherited_baselines import inherit_baselines as inherit_baselines
 from .reference_check import ReferenceProblem as ReferenceProblem
 from .reference_check import check_references as check_references

@@ -10,7 +10,7 @@ import ast
 import functools
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 MAX_PLACES = 200
 MAX_LINE = 2000
@@ -36,15 +36,24 @@ def make_symbol_finder(path: str, text: str, lines: Sequence[str]) -> SymbolFind
     if path.endswith((".py", ".pyi")) and len(text) <= MAX_PYTHON:
         known = _list_python_lines(text)
         if known is not None:
-            return lambda name: _single_line_of(known, _dotted(name))
+            return lambda name: _single_line_of(known.get(_dotted(name), ()))
     return lambda name: find_definition_line(name, lines)
 
 
 @functools.lru_cache(maxsize=MAX_KEPT_FILES)
-def _list_python_lines(text: str) -> Sequence[tuple[str, int]] | None:
-    """Returns each definition's qualified name and line (from 0); None if the text does not parse."""
+def _list_python_lines(text: str) -> Mapping[str, Sequence[int]] | None:
+    """Returns the lines (from 0) of the definitions by qualified name and by each of its ends: `Store.save`, `save`;
+    None if the text does not parse."""
     tree = parse_python(text)
-    return tuple((name, node.lineno - 1) for name, node in iterate_definitions(tree)) if tree is not None else None
+    if tree is None:
+        return None
+    lines: dict[str, list[int]] = {}
+    for full, node in iterate_definitions(tree):
+        name, more = full, "."
+        while more:
+            lines.setdefault(name, []).append(node.lineno - 1)
+            _, more, name = name.partition(".")
+    return lines
 
 
 def parse_python(text: str) -> ast.Module | None:
@@ -134,9 +143,8 @@ def is_code(before: str) -> bool:
     return not quote
 
 
-def _single_line_of(known: Sequence[tuple[str, int]], name: str) -> int | None:
-    found = [line for full, line in known if full == name or full.endswith(f".{name}")]
-    return found[0] if len(found) == 1 else None
+def _single_line_of(lines: Sequence[int]) -> int | None:
+    return lines[0] if len(lines) == 1 else None
 
 
 def _dotted(name: str) -> str:

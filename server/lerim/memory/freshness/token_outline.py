@@ -61,6 +61,14 @@ class Token(NamedTuple):
     line: int
 
 
+class DefinitionSpan(NamedTuple):
+    """A definition's qualified name, and its first and last line (from 0)."""
+
+    name: str
+    first: int
+    last: int
+
+
 class _DefinitionScan:
     """Finds the definitions in a file; `indents` is the indentation of each line (-1 for an empty one)."""
 
@@ -71,6 +79,7 @@ class _DefinitionScan:
         self._quotes_are_equal = extension in _EQUAL_QUOTES
         self._steps = 0
         self.definitions: dict[str, list[TokenLister]] = {}
+        self.spans: list[DefinitionSpan] = []
         self._find_definitions()
 
     def _comparable_tokens(self, start: int, end: int, own: frozenset[str]) -> Iterator[str]:
@@ -101,6 +110,8 @@ class _DefinitionScan:
             end = self._definition_end(at, start)
             prefix = "".join(f"{one}." for one, _ in inside)
             self.definitions.setdefault(prefix + name, []).append(partial(self._comparable_tokens, start, end))
+            lines = self._tokens[start].line, self._tokens[max(start, end - 1)].line
+            self.spans.append(DefinitionSpan(prefix + name, *lines))
             if container:
                 inside.append((name, end))
 
@@ -239,12 +250,21 @@ class _DefinitionScan:
 
 def find_definitions(path: str, text: str) -> dict[str, list[TokenLister]]:
     """Returns the definitions of a text by qualified name, as far as they can be found."""
+    return _scan(path, text).definitions
+
+
+def find_spans(path: str, text: str) -> list[DefinitionSpan]:
+    """Returns where the definitions of a text are."""
+    return _scan(path, text).spans
+
+
+def _scan(path: str, text: str) -> _DefinitionScan:
     name = path.rpartition("/")[2].lower()
     extension = name.rpartition(".")[2]
     extension = "mk" if name in ("makefile", "gnumakefile") else extension
     tokens = list(_tokens(text, extension))
     indents = [len(line) - len(line.lstrip()) if line.strip() else -1 for line in text.expandtabs(4).split("\n")]
-    return _DefinitionScan(tokens, indents, extension).definitions
+    return _DefinitionScan(tokens, indents, extension)
 
 
 def _tokens(text: str, ending: str) -> Iterator[Token]:

@@ -122,10 +122,18 @@ class ReferenceMap:
         }
         return sorted(found, key=lambda one: (one.path, one.symbol))
 
-    def symbols(self, path: str) -> list[str]:
-        """Returns the symbols of a file that memories refer to, as written there or by their present name."""
-        names = {one.symbol for entry in self._by_file.get(path, ()) for one in entry.references if one.path == path}
-        return sorted({*names, *(one.symbol for one, _ in self._moved_references.get(path, ()))} - {""})
+    def by_symbol(self, path: str) -> dict[str, list[MemoryEntry]]:
+        """Returns the memories about each symbol of a file, as `for_symbol` does, by its name as it is written there or
+        its present name, in order."""
+        written = (
+            (one, entry) for entry in self._by_file.get(path, ()) for one in entry.references if one.path == path
+        )
+        places = [*written, *self._moved_references.get(path, ())]
+        found: dict[str, dict[str, MemoryEntry]] = {}
+        for place, entry in places:
+            for name in symbol_names(place):
+                found.setdefault(name, {})[entry.name] = entry
+        return {name: list(found[name].values()) for name in sorted({place.symbol for place, _ in places} - {""})}
 
     def for_folder(self, path: str) -> tuple[MemoryEntry, ...]:
         """Returns the memories that refer to a file or folder, or to something in it, newest first."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import msgspec
 from lsprotocol import types
 
 from lerim.lsp.boundary import count_units, path_to_uri, split_lines
 from lerim.lsp.features.language.memory_texts import find_source_path
+from lerim.lsp.protocol import SymbolParams
 from lerim.lsp.window import Repo, Sidecar
-from lerim.memory import Reference, SourceReader, definitions
+from lerim.memory import Reference, SourceReader, definitions, find_enclosing_symbol
 
 _WORD = re.compile(r"\w+")
 
@@ -41,6 +43,23 @@ def find_symbol_place(sidecar: Sidecar, repo: Repo, reference: Reference) -> Sym
     columns = (count_units(line[:start], encoding), count_units(line[:end], encoding))
     place = types.Range(types.Position(number, columns[0]), types.Position(number, columns[1]))
     return SymbolPlace(path_to_uri(path), number, place)
+
+
+class SymbolView(msgspec.Struct, frozen=True):
+    """A symbol by its qualified name; "" for none."""
+
+    symbol: str
+
+
+async def find_symbol_around(sidecar: Sidecar, params: SymbolParams) -> SymbolView:
+    """The symbol that contains the lines of an open file."""
+    document = sidecar.server.documents.find_open_document(params.uri)
+    if document is None or document.oversize:
+        return SymbolView("")
+    found = await sidecar.run_in_thread(
+        find_enclosing_symbol, document.path, document.source, params.first, params.last
+    )
+    return SymbolView(found)
 
 
 def list_symbols(sidecar: Sidecar, repo: Repo, path: str) -> list[str]:

@@ -56,8 +56,11 @@ async def list_file_memories(sidecar: Sidecar, params: FileMemoriesParams) -> lo
     location = await sidecar.repos.locate_file(params.uri)
     if location is None:
         return loading.MemoryList([])
-    entries: Sequence[MemoryEntry] = location.repo.references.for_file(location.path)
-    if params.line is not None:
+    references = location.repo.references
+    entries: Sequence[MemoryEntry] = references.for_file(location.path)
+    if params.symbol:
+        entries = references.for_symbol(location.path, params.symbol)
+    elif params.line is not None:
         document = _find_document(sidecar, params.uri)
         position = types.Position(params.line, params.character)
         entries = find_entries(document, position, location)[1] if document is not None else []
@@ -87,24 +90,24 @@ async def list_code_lenses(sidecar: Sidecar, params: types.CodeLensParams) -> li
         watching.schedule_file_check(sidecar, location)
     drift = location.repo.drift
     place = Reference(location.path)
+
+    def find_labels(name: str) -> list[str]:
+        symbol = Reference(location.path, name)
+        return [drift.wrong_state(entry, symbol) or entry.label for entry in symbols[name]]
+
     whole = [drift.wrong_state(entry, place) or entry.label for entry in entries]
-    symbols = {
-        name: [
-            drift.wrong_state(entry, Reference(location.path, name)) or entry.label
-            for entry in references.for_symbol(location.path, name)
-        ]
-        for name in (references.symbols(location.path) if mode == "symbols" else ())
-    }
+    symbols = references.by_symbol(location.path) if mode == "symbols" else {}
     find = definitions.make_symbol_finder(location.path, document.source, document.lines) if symbols else lambda _: None
-    return [_lens(uri, lens_row) for lens_row in place_lenses(whole, symbols, find)]
+    return [_lens(uri, lens_row) for lens_row in place_lenses(whole, list(symbols), find_labels, find)]
 
 
 def _lens(uri: str, lens_row: Lens) -> types.CodeLens:
     """Converts a lens. Our extension uses `data` to move it to the symbol's line in the editor (docs/PROTOCOL.md)."""
     start = types.Position(lens_row.line or 0, 0)
+    arguments = [uri, lens_row.symbol] if lens_row.symbol else [uri]
     return types.CodeLens(
         range=types.Range(start, start),
-        command=types.Command(title=lens_row.title, command=SHOW_FILE_MEMORIES, arguments=[uri]),
+        command=types.Command(title=lens_row.title, command=SHOW_FILE_MEMORIES, arguments=arguments),
         data={"symbol": lens_row.symbol, "found": lens_row.line is not None} if lens_row.symbol else None,
     )
 

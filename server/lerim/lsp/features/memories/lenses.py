@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 LABEL_ORDER = (
@@ -26,9 +27,11 @@ DRIFT_NAMES = {
     "gone": ("memory whose code was not found", "memories whose code was not found"),
 }
 MAX_SYMBOLS = 50
+"""How many symbols of a file have a lens of their own at most."""
 
 
-def lens_title(labels: Iterable[str]) -> str:
+@lru_cache(maxsize=256)  # most symbols of a file have one memory, of one of a few kinds
+def lens_title(labels: tuple[str, ...]) -> str:
     """`Lerim: 2 decisions · 1 pitfall · 1 drifted memory`: the most important kinds first.
 
     The label of a memory is its kind, or how its code has changed (`drifted`, `gone`); these come last."""
@@ -46,19 +49,22 @@ class Lens(NamedTuple):
 
 
 def place_lenses(
-    file_labels: Sequence[str], symbol_labels: Mapping[str, Sequence[str]], find_line: Callable[[str], int | None]
+    file_labels: Sequence[str],
+    symbols: Sequence[str],
+    find_labels: Callable[[str], Sequence[str]],
+    find_line: Callable[[str], int | None],
 ) -> list[Lens]:
-    """The lenses of a file. `file_labels` are the labels of all its memories, `symbol_labels` those of each symbol.
+    """The lenses of a file. `file_labels` are the labels of all its memories, `find_labels` returns those of a symbol.
 
-    `find_line` returns the line that defines a symbol. The editor knows symbols better than our search of lines and may
-    move a symbol's lens, or place one that was not found.
+    `find_line` returns the line that defines a symbol; on the first line, the file's lens counts its memories, too. The
+    editor knows symbols better than our search of lines and may move a symbol's lens, or place one that was not found.
     """
     if not file_labels:
         return []
-    symbols = list(symbol_labels.items())[:MAX_SYMBOLS]
+    lines = {name: find_line(name) for name in symbols[:MAX_SYMBOLS]}
     return [
-        Lens(0, lens_title(file_labels)),
-        *(Lens(find_line(name), lens_title(labels), name) for name, labels in symbols),
+        Lens(0, lens_title(tuple(file_labels))),
+        *(Lens(line, lens_title(tuple(find_labels(name))), name) for name, line in lines.items() if line != 0),
     ]
 
 
