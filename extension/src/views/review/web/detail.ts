@@ -50,7 +50,7 @@ export function candidateDetail(candidate: CandidateView, chosen: string, action
   article.append(h("h3", { id: "why" }, "Why"));
   if (candidate.reason !== "" && candidate.suggested === null) article.append(h("p", { class: "reason" }, ...prose(candidate.reason)));
   if (candidate.signal !== "") article.append(h("p", { class: "signal" }, spellOutHidden(signalText(candidate.signal))));
-  if (candidate.evidence.length > 0) article.append(h("ul", { class: "evidence", attributes: { "aria-labelledby": "why" } }, ...candidate.evidence.map((item) => evidenceItem(item, candidate, actions))));
+  article.append(...evidenceList(candidate, actions));
   if (candidate.references.length > 0) {
     const links = candidate.references.map((reference) => referenceItem(reference, problems.find((problem) => problem.reference === reference), actions, allowed.act));
     article.append(h("h3", { id: "references" }, "References"), h("ul", { class: "references", attributes: { "aria-labelledby": "references" } }, ...links));
@@ -84,7 +84,13 @@ function referenceItem(reference: string, problem: ReferenceProblem | undefined,
   return h("li", { class: "reference-problem" }, link, h("span", { class: "reference-state", role: "note" }, ` ⚠ ${text} `), ...places);
 }
 
-function evidenceItem(item: Evidence, candidate: CandidateView, actions: DetailActions): HTMLElement {
+/** The quotes of a candidate, below a heading with the id "why"; none if it has no quote. */
+export function evidenceList(candidate: CandidateView, actions: Pick<DetailActions, "openTurn">): HTMLElement[] {
+  if (candidate.evidence.length === 0) return [];
+  return [h("ul", { class: "evidence", attributes: { "aria-labelledby": "why" } }, ...candidate.evidence.map((item) => evidenceItem(item, candidate, actions)))];
+}
+
+function evidenceItem(item: Evidence, candidate: CandidateView, actions: Pick<DetailActions, "openTurn">): HTMLElement {
   return h(
     "li",
     { class: `quote from-${["user", "assistant", "tool", "web"].includes(item.who) ? item.who : "other"}` },

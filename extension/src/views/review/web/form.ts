@@ -1,7 +1,8 @@
 import { findEditError } from "../messages";
-import type { NeighbourView } from "../../../protocol";
+import type { CandidateView, NeighbourView } from "../../../protocol";
 import { kindHelp, memoryKinds } from "../../../text/wording";
 import { button, h } from "../../shared/web/dom";
+import { evidenceList } from "./detail";
 import { memorySection } from "./neighbours";
 import { type Draft, parseReferences, parseTags } from "./state";
 import { spellOutHidden } from "../../shared/web/text";
@@ -11,13 +12,14 @@ export interface FormActions {
   readonly save: () => void;
   readonly saveAndAccept: () => void;
   readonly cancel: () => void;
+  readonly openTurn: (session: string, turn: string) => void;
 }
 
 /**
- * The inline form for a candidate's title, body, tags, kind and references. Ctrl+Enter saves and accepts, Escape cancels. If the
- * candidate is to change a memory, the memory's text is shown beside it.
+ * The inline form for a candidate's title, body, tags, kind and references, with its quotes below. Ctrl+Enter saves and accepts, Escape cancels.
+ * If the candidate is to change a memory, the memory's text is shown beside it.
  */
-export function editForm(draft: Draft, memory: NeighbourView | undefined, actions: FormActions): HTMLElement {
+export function editForm(draft: Draft, candidate: CandidateView | undefined, memory: NeighbourView | undefined, actions: FormActions): HTMLElement {
   const changesMemory = draft.change !== undefined;
   const title = h("input", { id: "edit-title", class: "edit-title", attributes: { type: "text", required: "", "aria-describedby": "edit-problem" } });
   const body = h("textarea", { id: "edit-body", class: "edit-body", attributes: { rows: "12" } });
@@ -64,6 +66,7 @@ export function editForm(draft: Draft, memory: NeighbourView | undefined, action
     ...(changesMemory ? [h("div", { class: "side-by-side" }, h("section", { class: "memory-now" }), fields)] : [fields]),
     problem,
     h("div", { class: "actions", role: "group", label: "Edit actions" }, ...submitButtons, button("Cancel", actions.cancel, { class: "cancel", title: "Cancel (Escape)" })),
+    ...(candidate === undefined || candidate.evidence.length === 0 ? [] : [h("h2", { id: "why" }, "Why"), ...evidenceList(candidate, actions)]),
   );
   if (changesMemory) showMemory(form, memory);
   form.addEventListener("input", () => actions.onChange(currentDraft()));

@@ -23,6 +23,7 @@ declare function acquireVsCodeApi(): { postMessage(message: FromWebview): void; 
 
 const vscode = acquireVsCodeApi();
 const saved = parseSavedState(vscode.getState());
+const openTurn = (session: string, turn: string): void => vscode.postMessage({ type: "openTurn", session, turn });
 
 // without a root until the host sends one: an earlier list may have been meant for the previous page
 let model: Model = { ...initialModel, options: { ...initialModel.options, grouping: saved?.grouping ?? "none" }, selected: saved?.selected, drafts: saved?.drafts ?? [] };
@@ -223,7 +224,7 @@ function drawDetail(): void {
   drawnCandidate = candidate;
   drawnProblems = model.referenceProblems;
   if (draft !== undefined) {
-    detail.replaceChildren(editForm(draft, changedMemory(draft, candidate), { onChange: saveDraft, save: () => requestAction("edit"), saveAndAccept: () => requestAction("accept"), cancel: cancelEdit }));
+    detail.replaceChildren(editForm(draft, candidate, changedMemory(draft, candidate), { onChange: saveDraft, openTurn, save: () => requestAction("edit"), saveAndAccept: () => requestAction("accept"), cancel: cancelEdit }));
     if (formTakesFocus) detail.querySelector<HTMLElement>("#edit-title")?.focus();
     else if (focusedInDetail !== undefined) restoreFocus({ detail, lost: lostDraftArea.element, editedId, focused: undefined }, focusList);
     return;
@@ -241,7 +242,7 @@ function drawDetail(): void {
         edit: () => perform("edit"),
         reject: () => perform("reject"),
         undo: () => perform("undo"),
-        openTurn: (session, turn) => vscode.postMessage({ type: "openTurn", session, turn }),
+        openTurn,
         openReference: (reference) => vscode.postMessage({ type: "openReference", reference }),
         openTarget: (target) => vscode.postMessage({ type: "openTarget", id: candidate.id, target }),
         useReference: (reference, place) => vscode.postMessage({ type: "useReference", id: candidate.id, reference, place }),
@@ -385,7 +386,7 @@ function perform(action: ReviewKeyAction): void {
       return focusNeighbour(Number(action.slice(-1)) - 1);
     case "openTurn":
       if (candidate === undefined) return;
-      if (candidate.session !== "") vscode.postMessage({ type: "openTurn", session: candidate.session, turn: candidate.evidence[0]?.turn ?? candidate.turn });
+      if (candidate.session !== "") openTurn(candidate.session, candidate.evidence[0]?.turn ?? candidate.turn);
       else if (candidate.targets[0] !== undefined) vscode.postMessage({ type: "openTarget", id: candidate.id, target: candidate.targets[0].id });
       return;
     case "help":
