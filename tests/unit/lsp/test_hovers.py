@@ -94,7 +94,8 @@ def test_the_other_memories_are_one_link_whose_arguments_are_encoded() -> None:
         link
         == "[2 more about this](command:lerim.showFileMemories?%5B%22file%3A%2F%2F%2Fa%2520b%29.py%22%2C%201%2C%202%5D)"
     )
-    assert render_hover(shown(), NOW, trusted=True, more=link).endswith(f"\n\n{link}")
+    links, *_ = render_hover(shown(), NOW, trusted=True, more=link).split("\n\n")
+    assert links.endswith(f" · {link}"), "above the text, which a low hover cuts off"
 
 
 def test_ages_are_said_in_words_by_the_calendar() -> None:
@@ -127,7 +128,7 @@ def test_ages_are_said_in_words_by_the_calendar() -> None:
 )
 def test_a_body_that_begins_by_saying_the_title_shows_only_the_sentences_after_it(body: str, rest: str) -> None:
     said = plain(text(shown(body=body, evidence=())))
-    head, *shown_body = said.split("\n\n")[:-1]
+    head, *shown_body = said.split("\n\n")
     assert head.startswith("**Use uv, not pip**")
     assert "\n\n".join(shown_body) == rest
 

@@ -72,9 +72,14 @@ class HoverMemory:
 
 
 def render_hover(shown: HoverMemory, now: datetime, *, trusted: bool, more: str = "") -> str:
-    """Renders a memory as markdown. `more` is the link to the other memories about the same, from `link_more`."""
-    text = redact_text(_render_memory(shown, now, trusted=trusted))
-    return f"{text}\n\n{more}" if more else text
+    """Renders a memory as markdown. `more` is the link to the other memories about the same, from `link_more`.
+
+    The links stand above what may be long, because an editor shows only the first lines of a hover until one scrolls.
+    """
+    record = redact_record(shown.record)
+    head, text = redact_text(_render_head(record, now, trusted=trusted)), redact_text(_render_text(record, shown))
+    links = " · ".join([*_links(shown, trusted=trusted), *filter(None, (more,))])
+    return "\n\n".join(filter(None, (f"{head}  \n{links}", text)))
 
 
 def link_more(count: int, uri: str, line: int, character: int) -> str:
@@ -99,13 +104,15 @@ def describe_age(then: datetime, now: datetime) -> str:
     return f"{days // length} {name}{'s' if days >= 2 * length else ''} ago"
 
 
-def _render_memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
-    record = redact_record(shown.record)
+def _render_head(record: MemoryRecord, now: datetime, *, trusted: bool) -> str:
     age, confidence = describe_age(record.created, now), f"{record.confidence * 100:.0f} %"
     facts = f"Lerim · {record.kind or record.primitive} · {age} · confidence {confidence}"
-    parts = [f"**{escape_line(shorten_text(record.title, MAX_TITLE)) or 'Untitled'}**  \n{facts}"]
-    if not trusted:
-        parts.insert(0, FROM_REPOSITORY)
+    head = f"**{escape_line(shorten_text(record.title, MAX_TITLE)) or 'Untitled'}**  \n{facts}"
+    return head if trusted else f"{FROM_REPOSITORY}\n\n{head}"
+
+
+def _render_text(record: MemoryRecord, shown: HoverMemory) -> str:
+    parts: list[str] = []
     if shown.called:
         parts.append(f"**You marked this as {shown.called}**")
     if shown.drift is not None and (drift_note := describe_drift(shown.drift, is_own=shown.is_own)):
@@ -123,8 +130,7 @@ def _render_memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
         parts.append(escape_block(body))
     if evidence is not None:
         said = escape_line(shorten_text(evidence.quote, MAX_QUOTE))
-        parts.append(f"> “{said}”  \n> ({(SPEAKER_NAMES if shown.is_own else MEMORY_SPEAKER_NAMES)[evidence.who]})")
-    parts.append(" · ".join(_links(shown, trusted=trusted)))
+        parts.append(f"> “{said}” ({(SPEAKER_NAMES if shown.is_own else MEMORY_SPEAKER_NAMES)[evidence.who]})")
     return "\n\n".join(parts)
 
 
