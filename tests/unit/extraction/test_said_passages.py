@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from lerim.extraction.facts.sentences import find_sentences
 from lerim.extraction.ranking.features import FEATURE_NAMES, describe_surroundings, passage_features
@@ -87,6 +88,11 @@ def test_only_a_persons_own_words_are_theirs() -> None:
     pasted = "Keep the old API for one release.\n> You must remove the old API at once.\n"
     assert [one.text for one in split_passages(turn(pasted))] == ["Keep the old API for one release."]
     assert list(split_passages(turn("Keep the old API for one release.", unattended=True))) == []
+
+
+def test_the_name_of_a_command_is_not_part_of_what_a_person_said() -> None:
+    called = replace(turn("/review Keep the old API for one release."), kind="command")
+    assert [one.text for one in split_passages(called)] == ["Keep the old API for one release."]
 
 
 def test_answers_plans_and_feedback_are_passages_of_their_own_kind() -> None:

@@ -41,7 +41,8 @@ def split_passages(turn: Turn) -> Iterator[TurnPassage]:
     """Yields the passages of a turn. Of a person's message only their own words count; a program's message has none."""
     if turn.role == "user":
         if turn.kind != "shell" and not turn.unattended and not turn.sidechain:
-            own = extract_own_words(turn.text)
+            said = turn.text.partition(" ")[2] if turn.kind == "command" else turn.text  # without the command's name
+            own = extract_own_words(said)
             if not is_third_party(own):
                 yield from _split_text(turn, "prompt", own[: find_own_words_end(own)])
         return
