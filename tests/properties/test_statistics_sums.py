@@ -190,7 +190,7 @@ def check_costs(given_: list[tuple[Session, list[Turn]]], total: Figures) -> Non
 
 def is_empty(session: Session, own: list[Turn]) -> bool:
     """Somebody opened the agent and closed it again."""
-    return not own and session.tokens is None and not session.cost
+    return not own and session.tokens in (None, NO_TOKENS) and not session.cost
 
 
 def is_main(session: Session, given_: list[tuple[Session, list[Turn]]]) -> bool:

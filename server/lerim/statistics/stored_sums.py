@@ -81,7 +81,7 @@ bits."""
 _FROM = (
     " FROM {table} p JOIN sessions s ON s.transcript = p.transcript JOIN transcripts t ON t.id = p.transcript"
     " LEFT JOIN folders f ON f.id = p.folder"
-    " WHERE (s.turns OR s.input OR s.output OR s.cost)"
+    " WHERE (s.turns OR s.input OR s.output OR s.cache_read OR s.cache_write OR s.cost)"
     f" AND (:project IS NULL OR {_PROJECT} = :project)"
     " AND (:first IS NULL OR p.quarter >= :first) AND (:end IS NULL OR p.quarter < :end)"
 )
