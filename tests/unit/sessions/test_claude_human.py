@@ -91,6 +91,7 @@ SOURCES = ("typed", "queued", "sdk", "suggestion_accepted")
         (prompt(REMINDED), "prompt", "Use uv, not pip."),
         (prompt(BLOCKS), "prompt", "Use uv."),
         (prompt(COMMAND), "command", "/review only the parser, not the tests"),
+        (prompt(COMMAND.partition("\n<command-args>")[0]), "command", "/review"),
         (prompt(ASKED, planContent=PLAN), "prompt", ASKED),
         (prompt("Implement the plan", planContent=PLAN), "prompt", f"Implement the plan\n\n{PLAN}"),
         (prompt("Go", planContent="Use\0uv"), "prompt", "Go\n\nUse\ufffduv"),

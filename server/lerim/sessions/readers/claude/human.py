@@ -95,13 +95,10 @@ def parse_claude_prompt(record: ClaudeRecord) -> TypedText | None:
 
 
 def parse_request(record: ClaudeRecord, *, is_subagent: bool) -> str:
-    """Returns what a record asks for without a person's words: the name of a skill or prompt file that a person called
-    without arguments, or what another agent asks of a teammate or a subagent; '' if it asks for nothing."""
+    """Returns what another agent asks of a teammate or a subagent in a record; '' if it asks for nothing."""
     if record.message is None or record.is_meta:
         return ""
     text = "\n".join(block_texts(record.message.content)).strip()
-    if text.startswith("<command-message>"):  # the record of a built-in command, such as /clear, begins with its name
-        return tag_content(text, "command-name")
     if team := _TEAM_TAG.match(text):
         asked = text[team.end() :].partition("</teammate-message>")[0].strip()
         return find_text(parse_fields(asked), "subject") if asked.startswith("{") else asked
@@ -226,7 +223,10 @@ def _parse_text(text: str) -> TypedText | None:
     if text.startswith(_COMMAND_STARTS):
         arguments = tag_content(text, "command-args")
         name = tag_content(text, "command-name") or "/" + tag_content(text, "command-message")
-        return TypedText("command", f"{name} {arguments}") if arguments else None
+        if arguments:
+            return TypedText("command", f"{name} {arguments}")
+        # the record of a built-in command, such as /clear, begins with its name
+        return TypedText("command", name) if text.startswith("<command-message>") else None
     return TypedText("prompt", text)
 
 
