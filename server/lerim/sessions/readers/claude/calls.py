@@ -44,6 +44,7 @@ _TOOLS = ToolTable(
     command=("command", "url", "query", "pattern"),
     path=("file_path", "notebook_path", "path"),
     new=("new_string", "new_source"),
+    description=("description", "summary", "skill", "message"),
 )
 
 

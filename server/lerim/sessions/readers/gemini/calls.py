@@ -39,7 +39,7 @@ _TOOLS = ToolTable(
     ),
     command=("command", "url", "query", "pattern", "fact"),
     path=("file_path", "absolute_path", "path", "dir_path"),
-    description=("description", "instruction", "objective", "reason"),
+    description=("description", "instruction", "objective", "reason", "title"),
 )
 _EXIT_CODE = re.compile(r"^Exit Code: (-?\d{1,10})\s*$", re.MULTILINE)
 _SHELL_CODE = re.compile(r"Command exited with code (-?\d{1,10})\.")

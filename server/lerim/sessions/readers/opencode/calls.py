@@ -44,6 +44,7 @@ _TOOLS = ToolTable(
     patch=("patchText",),
     old=("oldString",),
     new=("newString",),
+    description=("description", "name"),
 )
 _DENIED_STARTS = ("The user rejected permission", "The user has specified a rule", "The user dismissed this question")
 _OWN_ERRORS: frozenset[ToolKind] = frozenset({"shell", "read", "edit", "write", "search", "ask", "plan"})
