@@ -29,14 +29,15 @@ test.each([
 
 interface Lens {
   range: Range;
-  readonly data?: { readonly symbol: string; readonly found: boolean };
+  readonly command: { readonly arguments: readonly string[] };
 }
 
-/** The lines on which lenses stand when the sidecar found `save` on line 7; the first is the file's own. */
+/** The lines on which lenses stand when the sidecar found `save` on line 7, and not `lost`; the first is the file's own. */
 async function lensLines(middleware: ReturnType<typeof placeLensesOnSymbols>, document: unknown): Promise<number[]> {
-  const lenses: Lens[] = [{ range: new Range(0, 0, 0, 0) }, { range: new Range(7, 0, 7, 0), data: { symbol: "save", found: true } }];
+  const lens = (line: number, ...subject: string[]): Lens => ({ range: new Range(line, 0, line, 0), command: { arguments: ["file:///repo/a.py", ...subject] } });
+  const lenses = [lens(0), lens(7, "save"), lens(0, "lost")];
   type Provide = NonNullable<typeof middleware.provideCodeLenses>;
-  // SAFETY: the middleware reads a document's address, and a lens's range and data only
+  // SAFETY: the middleware reads a document's address, and a lens's range and command only
   const found = await middleware.provideCodeLenses?.(document as Parameters<Provide>[0], undefined as unknown as Parameters<Provide>[1], (() => lenses) as unknown as Parameters<Provide>[2]);
   return (found as unknown as Lens[]).map(({ range }) => range.start.line);
 }

@@ -73,10 +73,10 @@ function plainName(name: string): string {
   return name.replace(/^\([^()]*\)\.?/, "").replace(/\(.*$/s, "") || name;
 }
 
-function lensSubject(lens: vscode.CodeLens): { readonly symbol: string; readonly found: boolean } | undefined {
-  const data: unknown = "data" in lens ? lens.data : undefined;
-  if (typeof data !== "object" || data === null || !("symbol" in data) || typeof data.symbol !== "string") return undefined;
-  return { symbol: data.symbol, found: "found" in data && data.found === true };
+/** The symbol that a lens is for, and whether the sidecar found its line: one that it did not find is on the first line, where no symbol has a lens. */
+function lensSubject({ command, range }: vscode.CodeLens): { readonly symbol: string; readonly found: boolean } | undefined {
+  const symbol: unknown = command?.arguments?.[1];
+  return typeof symbol === "string" ? { symbol, found: range.start.line > 0 } : undefined;
 }
 
 /** The symbols of a document, as the editor's providers know them; undefined if they fail or take too long. */

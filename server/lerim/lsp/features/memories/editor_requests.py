@@ -102,14 +102,11 @@ async def list_code_lenses(sidecar: Sidecar, params: types.CodeLensParams) -> li
 
 
 def _lens(uri: str, lens_row: Lens) -> types.CodeLens:
-    """Converts a lens. Our extension uses `data` to move it to the symbol's line in the editor (docs/PROTOCOL.md)."""
+    """Converts a lens. Our extension moves that of a symbol to its line in the editor (docs/PROTOCOL.md)."""
     start = types.Position(lens_row.line or 0, 0)
     arguments = [uri, lens_row.symbol] if lens_row.symbol else [uri]
-    return types.CodeLens(
-        range=types.Range(start, start),
-        command=types.Command(title=lens_row.title, command=SHOW_FILE_MEMORIES, arguments=arguments),
-        data={"symbol": lens_row.symbol, "found": lens_row.line is not None} if lens_row.symbol else None,
-    )
+    command = types.Command(title=lens_row.title, command=SHOW_FILE_MEMORIES, arguments=arguments)
+    return types.CodeLens(range=types.Range(start, start), command=command)
 
 
 def find_entries(
