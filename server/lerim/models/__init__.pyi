@@ -17,7 +17,6 @@ from .editor import EditorCancellation as EditorCancellation
 from .editor import EditorQuestion as EditorQuestion
 from .editor import EditorRefusal as EditorRefusal
 from .editor import RefusalReason as RefusalReason
-from .engine import CallBudget as CallBudget
 from .engine import Engine as Engine
 from .lm import make_language_model as make_language_model
 from .lm import use_language_model as use_language_model

@@ -1,13 +1,11 @@
 from .backfill import BackfillPlanView as BackfillPlanView
 from .backfill import BackfillScope as BackfillScope
-from .backfill import SendPlan as SendPlan
 from .backfill import plan_sessions as plan_sessions
 from .backfill import send_plan as send_plan
 from .database import TeamDatabase as TeamDatabase
 from .database import choose_team as choose_team
 from .machine import LocalSessions as LocalSessions
 from .machine import open_copies as open_copies
-from .paying import Estimate as Estimate
 from .paying import FleetBudget as FleetBudget
 from .paying import FleetBusyError as FleetBusyError
 from .paying import Limits as Limits

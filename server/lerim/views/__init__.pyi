@@ -1,5 +1,4 @@
 from .drift import DRIFT_LABELS as DRIFT_LABELS
-from .drift import find_drifts as find_drifts
 from .drift import find_missing_references as find_missing_references
 from .errors import ErrorOutput as ErrorOutput
 from .errors import ErrorView as ErrorView
@@ -46,7 +45,6 @@ from .running_server import SERVER_LOCK_FILE as SERVER_LOCK_FILE
 from .running_server import RunningServer as RunningServer
 from .running_server import find_running_server as find_running_server
 from .running_server import read_server_address as read_server_address
-from .sessions import SessionFactsOutput as SessionFactsOutput
 from .sessions import SessionListOutput as SessionListOutput
 from .sessions import SessionView as SessionView
 from .sessions import ShownSessionOutput as ShownSessionOutput

@@ -1,5 +1,4 @@
 from .background import COMPOSE_FILE as COMPOSE_FILE
-from .background import ServicePlan as ServicePlan
 from .background import log_path as log_path
 from .background import plan_compose as plan_compose
 from .background import plan_service as plan_service
@@ -18,7 +17,6 @@ from .running import stream_from_server as stream_from_server
 from .running_jobs import WorkEvent as WorkEvent
 from .running_jobs import WorkKind as WorkKind
 from .served import Served as Served
-from .served import find_served as find_served
 from .server import main as main
 from .server import make_app as make_app
 from .server import serve as serve

@@ -1,4 +1,3 @@
-from .bulk import QuoteSharing as QuoteSharing
 from .commands import QuotesOption as QuotesOption
 from .left_out import review_app as review_app
 from .output import act_on_each as act_on_each
