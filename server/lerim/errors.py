@@ -59,6 +59,12 @@ class UsageError(LerimError):
     exit_code = 2
 
 
+class RequestError(UsageError):
+    """A request to the HTTP API has a query or a body that the operation does not take."""
+
+    code = "request"
+
+
 class SettingsError(LerimError):
     """A setting is unknown, invalid, or not allowed in the file that contains it."""
 
@@ -119,6 +125,12 @@ class NotFoundError(MemoryError_):
     """No memory or candidate has this id."""
 
     code = "not-found"
+
+
+class UnknownProjectError(NotFoundError):
+    """No registered repository has this key."""
+
+    code = "project-unknown"
 
 
 class ConflictError(MemoryError_):
@@ -216,6 +228,14 @@ class ServerError(LerimError):
     code = "server"
 
 
+class NotTakenError(ServerError):
+    """The running server did not take a request: it cannot be reached, or refuses it. Nothing was done."""
+
+
+class NoAnswerError(ServerError):
+    """A request was sent to the running server, and its answer did not come: it may have been done."""
+
+
 class OrgError(LerimError):
     """An organisation's database cannot be reached or used, or does not allow what was asked of it."""
 
@@ -252,6 +272,17 @@ class Problem:
             value = getattr(self, name)
             if not value.isascii():
                 object.__setattr__(self, name, value.encode("utf-8", "replace").decode())
+
+
+def find_error_type(code: str) -> type[LerimError]:
+    """Return the class of the errors with this code; `LerimError` if there is none."""
+    waiting = [LerimError]
+    while waiting:
+        kind = waiting.pop(0)
+        if kind.code == code:
+            return kind
+        waiting += kind.__subclasses__()
+    return LerimError
 
 
 def error_reason(error: BaseException) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 
 from lerim.assistant import Answer, Passage, Question, Sentence, SentenceEvent
@@ -20,18 +21,22 @@ from lerim.cli.terminal import (
     ModelChoice,
     RepoOption,
     describe_search_by_meaning,
+    follow_events,
     interruptible,
     open_command_context,
     output,
     report_reading,
+    stream_from_running_server,
     with_error_exit,
 )
-from lerim.errors import StoppedError
+from lerim.errors import NoAnswerError, NotTakenError, StoppedError
 from lerim.extraction import shorten
+from lerim.jobs import AnswerLine
 from lerim.memory import SPEAKER_NAMES, load_sentence_model
 from lerim.models import describe_spent
 from lerim.paths import Home
 from lerim.times import format_day
+from lerim.views import ProjectContext
 
 MAX_PASSAGE_CHARACTERS = 240
 """How much of a passage is shown."""
@@ -75,7 +80,8 @@ def ask_command(
                 raise StoppedError
             report_reading(done, total)
 
-        answer = answer_question(
+        answer = None if meaning else _ask_server(context, question, print_sentence, cancelled)
+        answer = answer or answer_question(
             *(context.project, context.home, os.environ, question, print_sentence, cancelled),
             clock=lambda: datetime.now(UTC),
             sentence_model=sentence_model,
@@ -88,6 +94,32 @@ def ask_command(
         if not (answer.passages or meaning) and context.project.memory_dir.is_dir():
             output.print_line(describe_search_by_meaning())
     raise typer.Exit(EXIT_CODES[answer.state])
+
+
+def _ask_server(
+    context: ProjectContext,
+    question: Question,
+    print_sentence: Callable[[SentenceEvent], None],
+    cancelled: Callable[[], bool],
+) -> Answer | None:
+    """Returns the running server's answer; None if none that can answer runs, or if it ended before its first
+    sentence: a question changes nothing. Raises LerimError."""
+    body = {"text": question.text, "use_model": question.model == "auto", "everything": question.everything}
+    decoder: msgspec.json.Decoder[SentenceEvent | AnswerLine] = msgspec.json.Decoder(SentenceEvent | AnswerLine)
+    events = stream_from_running_server(context.home, ["ask"], body, decoder, context.project)
+    sentences: list[Sentence] = []
+    try:
+        for event in follow_events(events, cancelled) if events else ():
+            if event is None:
+                return Answer(question.text, sentences, [], False, state="cancelled", message="Cancelled.")
+            if isinstance(event, AnswerLine):
+                return event.answer
+            print_sentence(event)
+            sentences.append(event.sentence)
+    except (NotTakenError, NoAnswerError):
+        if sentences:
+            raise
+    return None
 
 
 def _format_sentence(sentence: Sentence) -> str:

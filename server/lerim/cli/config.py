@@ -12,13 +12,14 @@ from lerim.cli.terminal import (
     JsonOption,
     RepoOption,
     find_home,
+    get_from_server,
     output,
     resolve_folder,
     with_error_exit,
 )
 from lerim.config import SettingValue
 from lerim.project import locate_project
-from lerim.views import load_configuration
+from lerim.views import ConfigOutput, load_configuration
 
 config_app = typer.Typer(help="Show settings and where they come from.", no_args_is_help=True)
 
@@ -29,7 +30,9 @@ def show_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False)
     """Print every setting with its value and where it comes from."""
     home = find_home()
     project = locate_project(resolve_folder(repo), home)
-    shown = load_configuration(home, os.environ, project)
+    shown = get_from_server(home, ["configuration"], ConfigOutput, project=project) or load_configuration(
+        home, os.environ, project
+    )
     if as_json:
         output.show_json(shown)
         return

@@ -13,13 +13,14 @@ from lerim.cli.terminal import (
     OnlyRepoOption,
     RepoOption,
     find_home,
+    get_from_server,
     open_command_context,
     output,
     with_error_exit,
 )
 from lerim.jobs import moved_projects
 from lerim.project import project, registry
-from lerim.views import ProjectListOutput, ProjectView, make_project_view
+from lerim.views import ProjectListOutput, ProjectView, load_project_list, make_project_view
 
 project_app = typer.Typer(help="Manage the repositories Lerim knows.", no_args_is_help=True)
 
@@ -41,21 +42,23 @@ class RemovedProjectOutput(msgspec.Struct, frozen=True):
 @with_error_exit
 def list_command(repo: OnlyRepoOption = None, as_json: JsonOption = False) -> None:
     """List the repositories Lerim knows."""
-    projects, problems = project.list_projects(find_home())
+    home = find_home()
+    known = get_from_server(home, ["projects"], ProjectListOutput) or load_project_list(home)
+    projects = known.projects
     if repo is not None:
         key = open_command_context(repo).project.key
-        projects = [known for known in projects if known.key == key]
+        projects = [one for one in projects if one.key == key]
     if as_json:
-        output.show_json(ProjectListOutput([make_project_view(known) for known in projects], problems))
+        output.show_json(ProjectListOutput(projects, known.problems))
         return
     if repo is not None and not projects:
         output.print_line("Lerim does not know this repository yet. Run `lerim sync` or `lerim project add` in it.")
     elif projects:
-        rows = [(p.name, str(p.main_worktree or p.root), ", ".join(p.aliases), p.key) for p in projects]
+        rows = [(p.name, p.root, ", ".join(p.aliases), p.key) for p in projects]
         output.show_table(("name", "folder", "former folders", "key"), rows)
     else:
         output.print_line("Lerim knows no repository yet. Run `lerim sync` or `lerim project add` in one.")
-    output.print_problems(problems)
+    output.print_problems(known.problems)
 
 
 @project_app.command("add")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import msgspec
 import typer
@@ -12,15 +12,14 @@ from lerim.cli.terminal import (
     OnlyRepoOption,
     find_home,
     find_project,
+    get_from_server,
     output,
     parse_time_option,
     with_error_exit,
 )
 from lerim.review import COUNT_FIELDS
+from lerim.statistics import Figures, Statistics
 from lerim.views import SignalStatisticsOutput, load_signal_statistics, load_statistics
-
-if TYPE_CHECKING:
-    from lerim.statistics import Figures
 
 GroupByName = Literal["day", "agent", "model", "repo", "signal"]
 
@@ -42,10 +41,14 @@ def stats_command(
     home = find_home()
     project = find_project(repo, home) if repo else None
     since_time, until_time = parse_time_option(since, "--since"), parse_time_option(until, "--until")
+    query = {"project": project.key if project else "", "since": since, "until": until}
     if by == "signal":
-        _show_signals(load_signal_statistics(home, project, since_time, until_time), as_json=as_json)
+        signals = get_from_server(home, ["statistics", "signals"], SignalStatisticsOutput, query)
+        _show_signals(signals or load_signal_statistics(home, project, since_time, until_time), as_json=as_json)
         return
-    statistics = load_statistics(home, by, project, since_time, until_time)
+    statistics = get_from_server(home, ["statistics"], Statistics, {**query, "by": by}) or load_statistics(
+        home, by, project, since_time, until_time
+    )
     if as_json:
         output.show_json(statistics)
         return

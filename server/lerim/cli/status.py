@@ -12,6 +12,7 @@ from lerim.cli.terminal import (
     AliasOption,
     JsonOption,
     RepoOption,
+    get_from_server,
     open_command_context,
     output,
     with_error_exit,
@@ -27,7 +28,7 @@ from lerim.models import (
 )
 from lerim.review import LastRun
 from lerim.times import format_moment
-from lerim.views import DRIFT_LABELS, StatusOutput, load_status
+from lerim.views import DRIFT_LABELS, ProjectContext, StatusOutput, load_status
 
 
 @with_error_exit
@@ -38,10 +39,9 @@ def status_command(
 ) -> None:
     """Show the state of this repository: sessions, candidates and memories. Changes nothing."""
     context = open_command_context(repo, alias)
-    with MemorySearch(context.project, context.home) as search:
-        view = load_status(context, datetime.now().astimezone(), search)
+    view = get_from_server(context.home, ["status"], StatusOutput, project=context.project) or _load_status(context)
     if as_json:
-        output.show_json(msgspec.structs.replace(view, problems=[*context.problems, *view.problems]))
+        output.show_json(view)
         return
     memories = ", ".join(output.pluralize(count, primitive) for primitive, count in view.memories.items()) or "none"
     drift = ", ".join(f"{count} {DRIFT_LABELS.get(state, state)}" for state, count in view.drift.items())
@@ -58,7 +58,14 @@ def status_command(
             *([("server", f"{view.server.origin} (process {view.server.pid})")] if view.server else ()),
         ),
     )
-    output.print_problems([*view.problems, *view.model.problems])
+    told = context.problems
+    output.print_problems([*(one for one in view.problems if one not in told), *view.model.problems])
+
+
+def _load_status(context: ProjectContext) -> StatusOutput:
+    with MemorySearch(context.project, context.home) as search:
+        view = load_status(context, datetime.now().astimezone(), search)
+    return msgspec.structs.replace(view, problems=[*context.problems, *view.problems])
 
 
 def _session_rows(view: StatusOutput) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, get_args
 from lerim.config.providers import PROVIDERS, ROLES, RoleName, find_address_fault
 from lerim.times import TIME_EXAMPLES, parse_time
 
-SettingValue: TypeAlias = str | int | float | tuple[str, ...]
+SettingValue: TypeAlias = str | bool | int | float | tuple[str, ...]
 GateMode = Literal["all", "signal"]
 """Which windows of a session are sent to a model: all, or only those with a signal."""
 ReviewMode = Literal["ask", "auto"]

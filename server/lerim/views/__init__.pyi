@@ -4,14 +4,15 @@ from .errors import ErrorOutput as ErrorOutput
 from .errors import ErrorView as ErrorView
 from .errors import make_error_output as make_error_output
 from .file_filter import match_referenced_files as match_referenced_files
+from .memories import AddedMemoryOutput as AddedMemoryOutput
 from .memories import MemoryListOutput as MemoryListOutput
 from .memories import ShownMemoryOutput as ShownMemoryOutput
 from .memories import describe_source as describe_source
 from .memories import find_memories as find_memories
 from .memories import list_memories as list_memories
 from .memories import list_memory_page as list_memory_page
+from .memories import load_added_memory as load_added_memory
 from .memories import load_memory as load_memory
-from .memories import make_memory_view as make_memory_view
 from .projects import ConfigOutput as ConfigOutput
 from .projects import ProjectContext as ProjectContext
 from .projects import ProjectListOutput as ProjectListOutput

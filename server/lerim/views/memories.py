@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -29,7 +30,7 @@ from lerim.memory import (
     search_memories,
     with_current_status,
 )
-from lerim.review import FILE_PREFIX, ReviewPaths, find_ending, load_memories_as_of
+from lerim.review import FILE_PREFIX, ReviewPaths, ReviewResult, find_ending, load_memories_as_of
 from lerim.sessions import agent_name
 from lerim.views.drift import find_drifts
 from lerim.views.projects import ProjectContext
@@ -37,10 +38,22 @@ from lerim.views.projects import ProjectContext
 
 class ShownMemoryOutput(MemoryView, frozen=True):
     """What `memory show --json` prints. For a memory that is no longer active, `ended` and `why` say when and why it
-    ended; "" if this installation did not record it."""
+    ended; "" if this installation did not record it. `drifted_since` and `drift_detail` say how the code that it refers
+    to has changed."""
 
     ended: str = ""
     why: str = ""
+    drifted_since: str = ""
+    drift_detail: str = ""
+    problems: list[Problem] = msgspec.field(default_factory=list)
+
+
+class AddedMemoryOutput(MemoryView, frozen=True):
+    """What `memory add --json` prints: the memory, what was done, and the `action` that undoes it, which is null if a
+    memory with the same words existed already."""
+
+    message: str = ""
+    action: str | None = None
 
 
 class MemoryListOutput(msgspec.Struct, frozen=True):
@@ -152,11 +165,9 @@ def find_memories(
     return MemoryListOutput(views, problems, by_meaning, by_some_words)
 
 
-def load_memory(
-    paths: ReviewPaths, name: str, problems: list[Problem], search: MemorySearch | None = None
-) -> tuple[ShownMemoryOutput, Drift | None]:
-    """Returns a memory by its id, and how the code it refers to has changed. Opening it counts as a use. `search` is an
-    open search of the project, which spares reading the others.
+def load_memory(paths: ReviewPaths, name: str, search: MemorySearch | None = None) -> ShownMemoryOutput:
+    """Returns a memory by its id. Opening it counts as a use. `search` is an open search of the project, which spares
+    reading the others.
 
     Raises NotFoundError and MemoryError_.
     """
@@ -167,14 +178,28 @@ def load_memory(
             stored = next((one for one in all_memories if one.path == stored.path), stored)
         else:
             stored = search.with_shown_status(stored)
+    problems: list[Problem] = []
     drifts = find_drifts(paths, [stored], problems)
     view = make_memory_view(stored, "global" if paths.project.is_personal else "project", drifts)
+    drift = drifts.get(stored.record.id) if view.drift else None
     ending = find_ending(paths, stored)
     uses = Uses(paths.private)
     uses.record_use([stored.record.id], "opened", datetime.now(UTC))
-    problems += uses.problems
-    shown = ShownMemoryOutput(**msgspec.structs.asdict(view), ended=ending.time, why=ending.why)
-    return shown, drifts.get(stored.record.id)
+    return ShownMemoryOutput(
+        **msgspec.structs.asdict(view),
+        ended=ending.time,
+        why=ending.why,
+        drifted_since=drift.since if drift else "",
+        drift_detail=drift.detail if drift else "",
+        problems=[*problems, *uses.problems],
+    )
+
+
+def load_added_memory(paths: ReviewPaths, result: ReviewResult) -> AddedMemoryOutput:
+    """Returns the memory that a person wrote with this `result`. Raises MemoryError_."""
+    stored = paths.store().load(Path(result.path or ""))[0]
+    view = memory_view(stored, "global" if paths.project.is_personal else "project")
+    return AddedMemoryOutput(**msgspec.structs.asdict(view), message=result.message, action=result.action)
 
 
 def _make_views(paths: ReviewPaths, memories: Sequence[StoredMemory], drifts: Mapping[str, Drift]) -> list[MemoryView]:

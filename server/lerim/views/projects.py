@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from lerim.config import SettingValue, load
-from lerim.errors import NotFoundError, Problem
+from lerim.errors import Problem, UnknownProjectError
 from lerim.paths import Home
 from lerim.project import PERSONAL_KEY, Project, list_projects, make_personal_project
 from lerim.review import ReviewPaths
@@ -40,13 +40,13 @@ def load_context(project: Project, home: Home, environ: Mapping[str, str]) -> Pr
 
 
 def find_project_by_key(key: str, home: Home) -> Project:
-    """Returns a registered project, or the personal one for its key. Raises NotFoundError."""
+    """Returns a registered project, or the personal one for its key. Raises UnknownProjectError."""
     if key == PERSONAL_KEY:
         return make_personal_project(home)
     found = next((known for known in list_projects(home)[0] if known.key == key), None)
     if found is None:
         todo = "`lerim project list` shows the keys; `lerim project add` adds a repository."
-        raise NotFoundError("There is no project with this key.", where=key[:80], todo=todo)
+        raise UnknownProjectError("There is no project with this key.", where=key[:80], todo=todo)
     return found
 
 

@@ -108,7 +108,7 @@ def _scope(paths: ReviewPaths) -> Scope:
 
 
 def collect_results(
-    ids: Sequence[str], act: Callable[[str], ReviewResult], find_id: Callable[[str], str] = str
+    ids: Sequence[str], act: Callable[[str], ResultView], find_id: Callable[[str], str] = str
 ) -> tuple[list[ResultView], LerimError | None]:
     """Acts on each id and returns the outcomes, and the first error if there is one; `find_id` completes an id.
 
@@ -120,7 +120,7 @@ def collect_results(
         name = typed_id
         try:
             name = find_id(typed_id)
-            results.append(make_result_view(name, act(name)))
+            results.append(act(name))
         except LerimError as error:
             if len(ids) == 1:
                 raise

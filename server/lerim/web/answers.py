@@ -42,7 +42,7 @@ STATUS_CODES: tuple[tuple[type[LerimError], int], ...] = (
 
 def json_response(answer: object, status: int = 200, *, is_secret: bool = False) -> Response:
     """Returns an answer as JSON. Secrets are removed from it, as from everything that is printed, unless the answer
-    itself is one (`is_secret`)."""
+    itself is one (`is_secret`) or goes to a command, which prints it."""
     text = encode_writable_json(answer).decode()
     if not is_secret:
         text = redact_json(text)

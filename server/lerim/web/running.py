@@ -14,7 +14,14 @@ from urllib.parse import urlsplit
 import filelock
 import msgspec
 
-from lerim.errors import ServerError, error_reason
+from lerim.errors import (
+    LerimError,
+    NoAnswerError,
+    NotTakenError,
+    ServerError,
+    error_reason,
+    find_error_type,
+)
 from lerim.paths import STORE_VARIABLES, Home
 from lerim.project import make_private_folder, replace_file
 from lerim.views import SERVER_ADDRESS_FILE, SERVER_LOCK_FILE, ErrorOutput, RunningServer, read_server_address
@@ -23,6 +30,10 @@ from lerim.web.token import load_token
 Event = TypeVar("Event")
 REQUEST_SECONDS = 30.0
 """How long an answer may take; a stream of events says more often that it is alive."""
+REFUSALS = ("http", "project-unknown", "request", "too-large")
+"""The codes of answers to a request that has no operation, not in this form, or not for this project."""
+COMMAND_HEADER = "X-Lerim-Command"
+"""Sent with the requests of commands."""
 LOOK_SECONDS = 2.0
 """How long to wait for the lock; a process that checks whether a server runs holds it only for a moment."""
 
@@ -66,17 +77,35 @@ def announce_server(home: Home, running: RunningServer) -> Iterator[None]:
             path.unlink(missing_ok=True)
 
 
-def request_server(home: Home, running: RunningServer, method: str, path: str, body: object = None) -> bytes:
-    """Sends a request to the running server and returns the body of its answer. Raises ServerError."""
-    with _open_answer(home, running, method, path, body) as response:
+def request_server(
+    home: Home,
+    running: RunningServer,
+    method: str,
+    path: str,
+    body: object = None,
+    *,
+    seconds: float = REQUEST_SECONDS,
+) -> bytes:
+    """Sends a request to the running server and returns the body of its answer, which may take these seconds.
+
+    Raises NotTakenError, NoAnswerError, and the error that the server answered with.
+    """
+    with _open_answer(home, running, method, path, body, seconds) as response:
         return response.read()
 
 
 def stream_from_server(
-    home: Home, running: RunningServer, path: str, decoder: msgspec.json.Decoder[Event]
+    home: Home,
+    running: RunningServer,
+    path: str,
+    decoder: msgspec.json.Decoder[Event],
+    *,
+    method: str = "GET",
+    body: object = None,
 ) -> Iterator[Event]:
-    """Yields the events of a stream of the running server. Raises ServerError, also for an error that ends it."""
-    with _open_answer(home, running, "GET", path, None) as response:
+    """Yields the events of a stream of the running server. Raises as `request_server`, also for an error that ends
+    it."""
+    with _open_answer(home, running, method, path, body) as response:
         for line in response:
             if not line.startswith(b"data: "):
                 continue
@@ -88,16 +117,20 @@ def stream_from_server(
 
 @contextmanager
 def _open_answer(
-    home: Home, running: RunningServer, method: str, path: str, body: object
+    home: Home, running: RunningServer, method: str, path: str, body: object, seconds: float = REQUEST_SECONDS
 ) -> Iterator[http.client.HTTPResponse]:
-    """Sends a request and yields the answer, to be read in the block. Raises ServerError, also while it is read."""
+    """Sends a request and yields the answer, to be read in the block. Raises as `request_server`, also while it is
+    read."""
     parts = urlsplit(running.address)
-    connection = _connect(parts.scheme, parts.hostname or "", parts.port)
-    headers = {"Authorization": f"Bearer {load_token(home)}", "Host": running.host}
+    connection = _make_connection(parts.scheme, parts.hostname or "", parts.port, seconds)
+    headers = {"Authorization": f"Bearer {load_token(home)}", "Host": running.host, COMMAND_HEADER: "1"}
     content = None if body is None else msgspec.json.encode(body)
     if content is not None:
         headers["Content-Type"] = "application/json"
+    kind: type[ServerError] = NotTakenError
     try:
+        connection.connect()
+        kind = NoAnswerError
         connection.request(method, path, content, headers)
         response = connection.getresponse()
         if response.status >= 400:
@@ -105,16 +138,14 @@ def _open_answer(
         yield response
     except (OSError, http.client.HTTPException) as error:
         message = f"The running server does not answer: {error_reason(error)}."
-        raise ServerError(
-            message, where=running.address, todo="Restart it with `lerim down` and `lerim up`."
-        ) from error
+        raise kind(message, where=running.address, todo="Restart it with `lerim down` and `lerim up`.") from error
     finally:
         connection.close()
 
 
 def mark_environment(home: Home, environ: Mapping[str, str]) -> str:
-    """Returns a mark of the variables that decide what a sync reads and which models it can ask: two processes with the
-    same mark do the same. It reveals nothing of the variables. Raises ServerError."""
+    """Returns a mark of the variables that decide what is read, which models can be asked, and when a day begins: two
+    processes with the same mark do the same. It reveals nothing of the variables. Raises ServerError."""
     names = sorted(name for name in environ if _is_deciding(name))
     values = msgspec.json.encode([(name, environ[name]) for name in names])
     return hmac.new(load_token(home).encode(), values, hashlib.sha256).hexdigest()
@@ -122,29 +153,30 @@ def mark_environment(home: Home, environ: Mapping[str, str]) -> str:
 
 def _is_deciding(name: str) -> bool:
     return (
-        name in ("HOME", "USERPROFILE", *STORE_VARIABLES)
+        name in ("HOME", "USERPROFILE", "TZ", *STORE_VARIABLES)
         or name.startswith("LERIM_")
         or name.endswith(("_API_KEY", "_AUTH_TOKEN"))
     )
 
 
-def _connect(scheme: str, host: str, port: int | None) -> http.client.HTTPConnection:
+def _make_connection(scheme: str, host: str, port: int | None, seconds: float) -> http.client.HTTPConnection:
     if scheme == "http":
-        return http.client.HTTPConnection(host, port, timeout=REQUEST_SECONDS)
+        return http.client.HTTPConnection(host, port, timeout=seconds)
     # The address is this machine's own, and the certificate names the one that other machines use.
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
-    return http.client.HTTPSConnection(host, port, timeout=REQUEST_SECONDS, context=context)
+    return http.client.HTTPSConnection(host, port, timeout=seconds, context=context)
 
 
-def _make_error(answer: bytes, status: int, running: RunningServer) -> ServerError:
-    """Returns the error that the server answered with."""
+def _make_error(answer: bytes, status: int, running: RunningServer) -> LerimError:
+    """Returns the error that the server answered with: that of the command, or that it does not take this request."""
     try:
         failure = msgspec.json.decode(answer, type=ErrorOutput).error
     except msgspec.MsgspecError:
         text = answer[:200].decode("utf-8", "replace").strip()
-        return ServerError(f"The running server refused the request ({status}): {text}", where=running.address)
-    error = ServerError(failure.message, where=failure.where, todo=failure.todo)
-    error.code = failure.code
+        return NotTakenError(f"The running server refused the request ({status}): {text}", where=running.address)
+    kind = NotTakenError if failure.code in REFUSALS else find_error_type(failure.code)
+    error = kind(failure.message, where=failure.where, todo=failure.todo)
+    error.code, error.diff = failure.code, failure.diff
     return error

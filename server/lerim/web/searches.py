@@ -36,15 +36,16 @@ class OpenSearches:
     _open: OrderedDict[tuple[str, str], _OpenSearch] = field(default_factory=OrderedDict)
 
     @contextmanager
-    def use(self, project: Project | None, home: Home) -> Iterator[MemorySearch]:
-        """Gives the search of a project's and the person's memories, or without a project, of the person's own."""
+    def use(self, project: Project | None, home: Home, *, is_current: bool = False) -> Iterator[MemorySearch]:
+        """Gives the search of a project's and the person's memories, or without a project, of the person's own. With
+        `is_current`, all files are compared again in any case."""
         one = self._find((project.key, str(project.root)) if project is not None else ("", ""))
         try:
             with one.lock:
                 now = time.monotonic()
                 if one.search is None:
                     one.search, one.refreshed = MemorySearch(project, home), now
-                elif now - one.refreshed > REFRESH_SECONDS:
+                elif is_current or now - one.refreshed > REFRESH_SECONDS:
                     one.search.refresh()
                     one.refreshed = now
                 else:

@@ -251,12 +251,18 @@ def test_a_project_is_named_by_its_key_and_must_be_registered(desk: Desk, server
 
 
 @pytest.mark.parametrize(
-    ("path", "query"),
-    [("/memories", {"limit": "0"}), ("/memories", {"nothing": "1"}), ("/memories", {"since": "soon"})],
+    ("path", "query", "code"),
+    [
+        ("/memories", {"limit": "0"}, "request"),
+        ("/memories", {"nothing": "1"}, "request"),
+        ("/memories", {"since": "soon"}, "usage"),
+    ],
 )
-def test_a_wrong_query_says_what_is_wrong(desk: Desk, server: WebServer, path: str, query: dict[str, str]) -> None:
+def test_a_wrong_query_says_what_is_wrong(
+    desk: Desk, server: WebServer, path: str, query: dict[str, str], code: str
+) -> None:
     response = server.client.get(f"/api/v1{at(desk, path)}", params=query)
-    assert (response.status_code, response.json()["error"]["code"]) == (400, "usage")
+    assert (response.status_code, response.json()["error"]["code"]) == (400, code)
 
 
 def test_secrets_leave_no_answer(desk: Desk, server: WebServer) -> None:

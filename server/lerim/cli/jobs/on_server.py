@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import queue
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
 
-from lerim import __version__
-from lerim.errors import BusyError, LerimError, ServerError
+from lerim.cli.terminal import LOOK_SECONDS, find_usable_server, follow_events
+from lerim.errors import NoAnswerError, NotTakenError, ServerError, find_error_type
 from lerim.jobs import (
     CandidateFound,
     CandidateWithdrawn,
@@ -28,18 +25,11 @@ from lerim.paths import Home
 from lerim.project import Project
 from lerim.review import CandidateView
 from lerim.views import RunningServer, find_running_server
-from lerim.web import WorkEvent, WorkKind, mark_environment, request_server, stream_from_server
+from lerim.web import WorkEvent, WorkKind, request_server, stream_from_server
 
 JobReport: TypeAlias = SyncReport | MaintainReport
 CANCELLED = "It was cancelled in the running server; the next run continues where it stopped."
-LOOK_SECONDS = 0.2
-"""How often Ctrl-C, and the end of a killed server, are looked for."""
 END_SECONDS = 5.0
-
-
-class _Server(msgspec.Struct, frozen=True):
-    version: str
-    environment: str
 
 
 class _Started(msgspec.Struct, frozen=True):
@@ -60,21 +50,20 @@ def run_on_server(
 
     `body` are the options, as of the API. Raises LerimError if the work failed.
     """
-    running = find_running_server(home)
+    running = find_usable_server(home)
     if running is None:
         return None
     path = f"/api/v1/projects/{project.key}/{kind}"
     try:
-        server = msgspec.json.decode(request_server(home, running, "GET", "/api/v1/server"), type=_Server)
-        if (server.version, server.environment) != (__version__, mark_environment(home, os.environ)):
-            return None
         while not cancelled():
             started = msgspec.json.decode(request_server(home, running, "POST", path, body), type=_Started).started
             events = list(_follow(home, running, path, emit, cancelled, is_ours=started))
             if started:
                 return _make_report(project, kind, events)
-    except ServerError as error:
-        if error.code == "not-found" or (error.code == ServerError.code and _has_ended(home)):
+    except NotTakenError:
+        return None
+    except NoAnswerError:
+        if _has_ended(home):
             return None
         raise
     return _make_cancelled(project, kind)
@@ -101,32 +90,13 @@ def _follow(
 ) -> Iterator[WorkEvent]:
     """Yields the events of the work, and emits its progress. Once `cancelled`, the work is cancelled if it `is_ours`;
     work that was running before is only waited for no longer."""
-    received: queue.SimpleQueue[WorkEvent | LerimError | None] = queue.SimpleQueue()
-
-    def receive() -> None:
-        try:
-            for event in stream_from_server(home, running, f"{path}/events", msgspec.json.Decoder(WorkEvent)):
-                received.put(event)
-            received.put(None)
-        except LerimError as error:
-            received.put(error)
-
-    threading.Thread(target=receive, daemon=True).start()
-    was_cancelled = False
-    while True:
-        if cancelled() and not was_cancelled:
+    events = stream_from_server(home, running, f"{path}/events", msgspec.json.Decoder(WorkEvent))
+    for event in follow_events(events, cancelled):
+        if event is None:
             if not is_ours:
                 return
-            was_cancelled = True
             request_server(home, running, "POST", f"{path}/cancel")
-        try:
-            event = received.get(timeout=LOOK_SECONDS)
-        except queue.Empty:
             continue
-        if event is None:
-            return
-        if isinstance(event, LerimError):
-            raise event
         if isinstance(event, SyncProgress | CandidateFound | CandidateWithdrawn | MaintainProgress):
             emit(event)
         yield event
@@ -140,7 +110,7 @@ def _make_report(project: Project, kind: WorkKind, events: Sequence[WorkEvent]) 
         case FailureLine("cancelled"):
             return _make_cancelled(project, kind, [one.candidate for one in events if isinstance(one, CandidateFound)])
         case FailureLine(code, message, todo):
-            error: LerimError = BusyError(message, todo=todo) if code == "busy" else ServerError(message, todo=todo)
+            error = find_error_type(code)(message, todo=todo)
             error.code = code
             raise error
         case _:

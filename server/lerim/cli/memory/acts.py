@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from lerim.cli.memory.commands import KindName, memory_app, read_body
-from lerim.cli.review import act_on_each, show_result
+from lerim.cli.review import ServerAct, act_on_each, show_result
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     GlobalOption,
@@ -20,11 +20,12 @@ from lerim.cli.terminal import (
     make_memory_id_finder,
     output,
     parse_typed_references,
+    post_to_server,
     with_error_exit,
 )
 from lerim.memory import Feedback, split_kind
 from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts
-from lerim.views import find_missing_references, merge_memory
+from lerim.views import MergedFileOutput, find_missing_references, merge_memory
 
 __all__ = ["memory_app"]
 
@@ -64,9 +65,11 @@ def edit_command(
     memory_id = make_memory_id_finder(paths)(memory_id)
     edit = CandidateEdit(title, None if body is None else read_body(body), None if tag is None else tuple(tag))
     references = None if reference is None else parse_typed_references(paths.project, reference)
+    words = {"title": edit.title, "body": edit.body, "tags": edit.tags, "references": references}
     act_on_each(
         [memory_id],
         lambda name: acts.edit_memory(paths, name, edit, references),
+        ServerAct("memories", "edit", words),
         as_json=as_json,
         personal=personal,
         paths=paths,
@@ -85,7 +88,10 @@ def archive_command(
     as_json: JsonOption = False,
 ) -> None:
     """Archive memories. They are no longer shown, but can be restored."""
-    _act_on_memories(ids, lambda paths, one: acts.archive_memory(paths, one, reason), repo, personal, as_json)
+    on_server = ServerAct("memories", "archive", {"reason": reason})
+    _act_on_memories(
+        ids, lambda paths, one: acts.archive_memory(paths, one, reason), on_server, repo, personal, as_json
+    )
 
 
 @memory_app.command("restore")
@@ -94,7 +100,7 @@ def restore_command(
     ids: IdsArgument, personal: GlobalOption = False, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False
 ) -> None:
     """Restore memories that were archived, superseded or resolved."""
-    _act_on_memories(ids, acts.restore_memory, repo, personal, as_json)
+    _act_on_memories(ids, acts.restore_memory, ServerAct("memories", "restore"), repo, personal, as_json)
 
 
 @memory_app.command("promote")
@@ -115,8 +121,14 @@ def promote_command(
     if title is None and body is None:
         raise typer.BadParameter("Say what was decided with --title, and why with --body.")
     words = None if body is None else read_body(body)
+    on_server = ServerAct("memories", "promote", {"title": title, "body": words})
     _act_on_memories(
-        [memory_id], lambda paths, one: acts.promote_question(paths, one, title, words), repo, personal, as_json
+        [memory_id],
+        lambda paths, one: acts.promote_question(paths, one, title, words),
+        on_server,
+        repo,
+        personal,
+        as_json,
     )
 
 
@@ -129,7 +141,8 @@ def globalize_command(
     as_json: JsonOption = False,
 ) -> None:
     """Copy memories to your personal memories, which are found from every repository."""
-    _act_on_memories(ids, partial(acts.globalize_memory, move=move), repo, False, as_json)
+    on_server = ServerAct("memories", "globalize", {"move": move})
+    _act_on_memories(ids, partial(acts.globalize_memory, move=move), on_server, repo, False, as_json)
 
 
 @memory_app.command("kind")
@@ -145,7 +158,10 @@ def kind_command(
 ) -> None:
     """Change a memory's kind, such as a learning into a decision."""
     to = split_kind(kind)
-    _act_on_memories([memory_id], lambda paths, one: acts.change_kind(paths, one, *to), repo, personal, as_json)
+    on_server = ServerAct("memories", "kind", {"primitive": to[0], "kind": to[1]})
+    _act_on_memories(
+        [memory_id], lambda paths, one: acts.change_kind(paths, one, *to), on_server, repo, personal, as_json
+    )
 
 
 @memory_app.command("delete")
@@ -154,7 +170,7 @@ def delete_command(
     ids: IdsArgument, personal: GlobalOption = False, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False
 ) -> None:
     """Delete themes. Other memories cannot be deleted, only archived."""
-    _act_on_memories(ids, acts.delete_theme, repo, personal, as_json)
+    _act_on_memories(ids, acts.delete_theme, ServerAct("memories", "delete"), repo, personal, as_json)
 
 
 @memory_app.command("verify")
@@ -164,15 +180,14 @@ def verify_command(
 ) -> None:
     """Confirm that memories still hold for the code as it is now."""
 
-    def verify(paths: ReviewPaths, memory_id: str) -> ReviewResult:
-        result = acts.verify_memory(paths, memory_id)
+    def note_missing(paths: ReviewPaths, memory_id: str) -> None:
         for message in find_missing_references(paths.project, paths.store().load_by_id(memory_id).record.references):
             output.print_note(
                 f"note: {memory_id}: {output.escape_controls(message)}; use `lerim memory edit` to name another file"
             )
-        return result
 
-    _act_on_memories(ids, verify, repo, personal, as_json)
+    on_server = ServerAct("memories", "verify")
+    _act_on_memories(ids, acts.verify_memory, on_server, repo, personal, as_json, afterwards=note_missing)
 
 
 @memory_app.command("feedback")
@@ -185,7 +200,10 @@ def feedback_command(
     as_json: JsonOption = False,
 ) -> None:
     """Rate a memory, so that it ranks higher or lower."""
-    _act_on_memories([memory_id], lambda paths, one: acts.give_feedback(paths, one, feedback), repo, personal, as_json)
+    on_server = ServerAct("memories", "feedback", {"feedback": feedback})
+    _act_on_memories(
+        [memory_id], lambda paths, one: acts.give_feedback(paths, one, feedback), on_server, repo, personal, as_json
+    )
 
 
 @memory_app.command("merge")
@@ -200,7 +218,7 @@ def merge_command(
     """Merge the two sides of a git conflict in a memory, or two files with the same id. Shows the difference first."""
     paths = find_review_paths(repo, personal)
     memory_id = make_memory_id_finder(paths)(memory_id)
-    preview = merge_memory(paths, memory_id, preview=True)
+    preview = _merge(paths, memory_id, preview=True)
     if not as_json:
         output.show_difference(preview.diff)
         if not yes and not output.confirm("Merge them like this?"):
@@ -209,7 +227,7 @@ def merge_command(
     if as_json and not yes:
         output.show_json(preview)
         return
-    merged = merge_memory(paths, memory_id, preview=False)
+    merged = _merge(paths, memory_id, preview=False)
     assert merged.result is not None
     if as_json:
         output.show_json(merged)
@@ -217,9 +235,30 @@ def merge_command(
         show_result(merged.result, personal=personal)
 
 
+def _merge(paths: ReviewPaths, memory_id: str, *, preview: bool) -> MergedFileOutput:
+    done = post_to_server(
+        paths.home, ["memories", memory_id, "merge"], {"preview": preview}, MergedFileOutput, project=paths.project
+    )
+    return done or merge_memory(paths, memory_id, preview=preview)
+
+
 def _act_on_memories(
-    ids: list[str], act: Callable[[ReviewPaths, str], ReviewResult], repo: Path, personal: bool, as_json: bool
+    ids: list[str],
+    act: Callable[[ReviewPaths, str], ReviewResult],
+    on_server: ServerAct,
+    repo: Path,
+    personal: bool,
+    as_json: bool,
+    afterwards: Callable[[ReviewPaths, str], None] = lambda paths, memory_id: None,
 ) -> None:
     paths = find_review_paths(repo, personal)
-    find_id = make_memory_id_finder(paths)
-    act_on_each(ids, lambda one: act(paths, one), find_id=find_id, as_json=as_json, personal=personal, paths=paths)
+    act_on_each(
+        ids,
+        lambda one: act(paths, one),
+        on_server,
+        find_id=make_memory_id_finder(paths),
+        as_json=as_json,
+        personal=personal,
+        paths=paths,
+        afterwards=lambda one: afterwards(paths, one),
+    )

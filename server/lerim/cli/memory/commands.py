@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Literal, TypeVar, get_args
 
 import typer
 
 from lerim.cli.review import format_type
 from lerim.cli.terminal import (
+    ALL,
     CURRENT_FOLDER,
     GlobalOption,
     JsonOption,
@@ -19,17 +19,19 @@ from lerim.cli.terminal import (
     RepoOption,
     describe_search_by_meaning,
     find_review_paths,
+    get_from_server,
     make_memory_id_finder,
     open_command_context,
     output,
     parse_time_option,
     parse_typed_references,
+    post_to_server,
     refresh_agent_files,
     report_reading,
     resolve_file_filter,
     with_error_exit,
 )
-from lerim.errors import MemoryError_, Problem, UsageError
+from lerim.errors import MemoryError_, UsageError
 from lerim.memory import (
     KINDS,
     MAX_FILE_BYTES,
@@ -40,18 +42,20 @@ from lerim.memory import (
     LearningKind,
     MemoryFilters,
     load_sentence_model,
-    memory_view,
     split_kind,
 )
 from lerim.review import ReviewPaths, queue
 from lerim.times import end_of_day, format_day
 from lerim.views import (
     DRIFT_LABELS,
+    AddedMemoryOutput,
     MemoryListOutput,
+    ShownMemoryOutput,
     describe_source,
     find_memories,
     find_missing_references,
     list_memories,
+    load_added_memory,
     load_memory,
 )
 
@@ -115,7 +119,10 @@ def list_command(
     moment = parse_time_option(as_of, "--as-of")
     as_of_time = end_of_day(moment) if moment else None
     # text that is not printed need not be searched for secrets
-    _show_memories(list_memories(paths, filters, as_of=as_of_time, with_text=as_json), as_json=as_json)
+    query = {**_make_query(filters, since, until), **ALL, "as_of": as_of, "brief": not as_json}
+    found = None if file else get_from_server(paths.home, ["memories"], MemoryListOutput, query, project=paths.project)
+    found = found or list_memories(paths, filters, as_of=as_of_time, with_text=as_json)
+    _show_memories(found, as_json=as_json)
 
 
 @memory_app.command("search")
@@ -151,12 +158,21 @@ def search_command(
     """
     context = open_command_context(repo, personal=personal)
     filters = _make_filters(context.review_paths, kind, tag, file, status, archived, since, until)
-    found = find_memories(
+    has_statuses = bool(status) or archived
+    text = " ".join(words)
+    query = {**_make_query(filters, since, until, has_statuses=has_statuses), "q": text, "limit": limit}
+    is_done_here = meaning or scan or file or "file:" in text
+    found = (
+        None
+        if is_done_here
+        else get_from_server(context.home, ["memories", "search"], MemoryListOutput, query, project=context.project)
+    )
+    found = found or find_memories(
         context,
-        " ".join(words),
+        text,
         filters,
         limit,
-        has_statuses=bool(status) or archived,
+        has_statuses=has_statuses,
         scan=scan,
         resolve_file=partial(resolve_file_filter, context.review_paths),
         model=load_sentence_model() if meaning else None,
@@ -196,6 +212,18 @@ def _make_filters(
     )
 
 
+def _make_query(filters: MemoryFilters, since: str, until: str, *, has_statuses: bool = True) -> dict[str, object]:
+    """Returns the same filters as the API takes them, without files: their names depend on the current folder."""
+    return {
+        "primitive": filters.primitives,
+        "kind": filters.kinds,
+        "tag": filters.tags,
+        "status": filters.statuses if has_statuses else (),
+        "since": since,
+        "until": until,
+    }
+
+
 def _validate_choices(option: str, choices: Sequence[Choice], words: Sequence[str]) -> tuple[Choice, ...]:
     """Returns the given choices in the order of `choices`. Raises typer.BadParameter for any other word."""
     for word in words:
@@ -220,9 +248,10 @@ def show_command(
     name = make_memory_id_finder(paths)(memory_id)
     if not personal and paths.store().path_of(name) is None and paths.personal().store().path_of(name) is not None:
         paths, personal = paths.personal(), True  # search results and answers include personal memories
-    problems: list[Problem] = []
-    memory_output, drift = load_memory(paths, name, problems)
-    output.print_problems(problems)
+    memory_output = get_from_server(
+        paths.home, ["memories", name], ShownMemoryOutput, project=paths.project
+    ) or load_memory(paths, name)
+    output.print_problems(memory_output.problems)
     if as_json:
         output.show_json(memory_output)
         return
@@ -233,9 +262,10 @@ def show_command(
     if memory_output.ended:
         why = f": {memory_output.why}" if memory_output.why else ""
         output.print_line(output.escape_controls(f"{memory_output.status} {format_day(memory_output.ended)}{why}"))
-    if memory_output.drift and drift:
-        since = f" since {drift.since}" if drift.since else ""
-        output.print_line(output.escape_controls(f"{DRIFT_LABELS[memory_output.drift]}{since}: {drift.detail}"))
+    if memory_output.drift:
+        since = f" since {memory_output.drifted_since}" if memory_output.drifted_since else ""
+        label = f"{DRIFT_LABELS[memory_output.drift]}{since}"
+        output.print_line(output.escape_controls(f"{label}: {memory_output.drift_detail}"))
     output.print_line("\n" + output.escape_controls(memory_output.body, lines=True).rstrip() + "\n")
     names = SPEAKER_NAMES if personal or _was_made_here(paths, name) else MEMORY_SPEAKER_NAMES
     for quote in memory_output.evidence:
@@ -281,31 +311,29 @@ def add_command(
         )
     primitive, learning_kind = split_kind("insight" if kind == "learning" else kind)
     paths = find_review_paths(repo, personal)
-    result = queue.add_memory(
-        paths,
-        primitive,
-        title,
-        "" if body is None else read_body(body),
-        kind=learning_kind,
-        tags=tag,
-        references=parse_typed_references(paths.project, reference),
-    )
+    text = "" if body is None else read_body(body)
+    references = parse_typed_references(paths.project, reference)
+    words = {"title": title, "body": text, "tags": tag, "references": references}
+    typed = {**words, "primitive": primitive, "kind": learning_kind}
+    added = post_to_server(paths.home, ["memories"], typed, AddedMemoryOutput, project=paths.project)
+    if added is None:
+        result = queue.add_memory(paths, primitive, title, text, kind=learning_kind, tags=tag, references=references)
+        added = load_added_memory(paths, result)
     refresh_agent_files(paths.project, paths.home)
-    stored = paths.store().load(Path(result.path or ""))[0]
-    if removed_note := result.message.partition("\n")[2]:
+    if removed_note := added.message.partition("\n")[2]:
         output.print_note(f"note: {removed_note}")
-    for message in find_missing_references(paths.project, stored.record.references):
+    for message in find_missing_references(paths.project, added.references):
         output.print_note(f"note: {output.escape_controls(message)}")
     if as_json:
-        output.show_json(memory_view(stored, "global" if personal else "project"))
+        output.show_json(added)
         return
-    if result.code == "already":
-        output.print_line(output.escape_controls(result.message))
-        output.print_line(f"  file: {output.escape_controls(result.path or '')}")
+    if added.action is None:
+        output.print_line(output.escape_controls(added.message))
+        output.print_line(f"  file: {output.escape_controls(added.path)}")
         return
-    output.print_line(f"Written: {output.escape_controls(Path(result.path or '').stem)}")
-    undo_command = f"lerim review undo {result.action}{' --global' if personal else ''}"
-    output.print_line(f"  file: {output.escape_controls(result.path or '')}\n  undo: {undo_command}")
+    output.print_line(f"Written: {output.escape_controls(added.id)}")
+    undo_command = f"lerim review undo {added.action}{' --global' if personal else ''}"
+    output.print_line(f"  file: {output.escape_controls(added.path)}\n  undo: {undo_command}")
 
 
 def read_body(body: str) -> str:

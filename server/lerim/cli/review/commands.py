@@ -4,32 +4,43 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated
 
+import msgspec
 import typer
 
 from lerim.cli.review.bulk import QuoteSharing, accept_all_safe, reject_all_waiting
-from lerim.cli.review.output import act_on_each, show_candidate
+from lerim.cli.review.output import ServerAct, act_on_each, show_candidate, show_each
 from lerim.cli.terminal import (
+    ALL,
     CURRENT_FOLDER,
     GlobalOption,
     JsonOption,
     RepoOption,
     edit_in_editor,
     find_review_paths,
+    get_from_server,
     make_candidate_id_finder,
     make_memory_id_finder,
     open_command_context,
     output,
+    post_to_server,
     with_error_exit,
 )
 from lerim.errors import StaleError
 from lerim.files import hash_text
 from lerim.memory import MemoryKind
-from lerim.review import ReviewPaths, ReviewResult, queue
+from lerim.review import CandidateView, ReviewPaths, queue
 from lerim.times import format_moment
-from lerim.views import ProjectContext, UndoListOutput, load_candidate, load_pending_list
+from lerim.views import (
+    PendingListOutput,
+    ProjectContext,
+    ResultView,
+    UndoListOutput,
+    load_candidate,
+    load_pending_list,
+    make_result_view,
+)
 
 review_app = typer.Typer(help="Review candidates.", no_args_is_help=True)
 
@@ -58,7 +69,9 @@ def list_command(
 ) -> None:
     """List the candidates that wait for review, oldest first."""
     paths = find_review_paths(repo, personal)
-    waiting = load_pending_list(paths)
+    waiting = get_from_server(
+        paths.home, ["candidates"], PendingListOutput, ALL, project=paths.project
+    ) or load_pending_list(paths)
     if as_json:
         output.show_json(waiting)
         return
@@ -84,7 +97,10 @@ def show_command(
 ) -> None:
     """Show a candidate and the memories most similar to it."""
     paths = find_review_paths(repo, personal)
-    view = load_candidate(paths, make_candidate_id_finder(paths)(candidate_id))
+    candidate_id = make_candidate_id_finder(paths)(candidate_id)
+    view = get_from_server(
+        paths.home, ["candidates", candidate_id], CandidateView, project=paths.project
+    ) or load_candidate(paths, candidate_id)
     if as_json:
         output.show_json(view)
         return
@@ -149,16 +165,26 @@ def accept_command(
         accept_all_safe(paths, quotes, choose_quotes, as_json=as_json, personal=personal)
         return
 
-    def accept(candidate_id: str) -> ReviewResult:
+    def accept(candidate_id: str) -> ResultView:
         nonlocal quotes
-        result = queue.accept_candidate(paths, candidate_id, quotes=quotes, choice=choice)
+        result = _accept(paths, candidate_id, quotes, choice)
         if result.ask_quotes:
             quotes = choose_quotes()
-            result = queue.accept_candidate(paths, candidate_id, quotes=quotes, choice=choice)
+            result = _accept(paths, candidate_id, quotes, choice)
         return result
 
     find_id = make_candidate_id_finder(paths)
-    act_on_each(ids, accept, find_id=find_id, as_json=as_json, personal=personal, paths=paths)
+    show_each(ids, accept, find_id=find_id, as_json=as_json, personal=personal, paths=paths)
+
+
+def _accept(
+    paths: ReviewPaths, candidate_id: str, quotes: QuoteSharing | None, choice: queue.NeighbourChoice | None
+) -> ResultView:
+    given = {"answer": choice.answer, "memory": choice.memory} if choice else None
+    done = ServerAct("candidates", "accept", {"quotes": quotes, "choice": given}).request(paths, candidate_id)
+    return done or make_result_view(
+        candidate_id, queue.accept_candidate(paths, candidate_id, quotes=quotes, choice=choice)
+    )
 
 
 def _parse_choice(
@@ -213,20 +239,22 @@ def edit_command(
         proposal = queue.load_pending(paths, candidate_id)
         text_hash = hash_text(proposal.text)
         with edit_in_editor(proposal.record) as edit:
-            act_on_each(
-                [candidate_id],
-                lambda name: queue.edit_candidate(paths, name, edit, seen=text_hash),
-                paths=paths,
-                as_json=as_json,
-                personal=personal,
-            )
+            _edit(paths, candidate_id, edit, text_hash, as_json=as_json, personal=personal)
         return
     if body is not None and not body.strip():
         raise typer.BadParameter("The text is empty. Write some, or leave --body out.", param_hint="--body")
     edit = queue.CandidateEdit(title, body, None if tag is None else tuple(tag), kind=kind)
+    _edit(paths, candidate_id, edit, "", as_json=as_json, personal=personal)
+
+
+def _edit(
+    paths: ReviewPaths, candidate_id: str, edit: queue.CandidateEdit, seen: str, *, as_json: bool, personal: bool
+) -> None:
+    words = {"title": edit.title, "body": edit.body, "tags": edit.tags, "kind": edit.kind, "seen": seen}
     act_on_each(
         [candidate_id],
-        lambda name: queue.edit_candidate(paths, name, edit),
+        lambda name: queue.edit_candidate(paths, name, edit, seen=seen),
+        ServerAct("candidates", "edit", words),
         paths=paths,
         as_json=as_json,
         personal=personal,
@@ -252,6 +280,7 @@ def reject_command(
     act_on_each(
         ids,
         lambda name: queue.reject_candidate(paths, name),
+        ServerAct("candidates", "reject"),
         paths=paths,
         find_id=make_candidate_id_finder(paths),
         as_json=as_json,
@@ -276,7 +305,8 @@ def undo_command(
     if show_list:
         if action:
             raise typer.BadParameter("Name an action, or use --list.", param_hint="--list")
-        steps = queue.list_steps(paths)
+        found = get_from_server(paths.home, ["actions"], UndoListOutput, project=paths.project)
+        steps = found.steps if found else queue.list_steps(paths)
         if as_json:
             output.show_json(UndoListOutput(steps))
             return
@@ -285,23 +315,19 @@ def undo_command(
         if not steps:
             output.print_line("There is nothing to undo yet.")
         return
-    act_on_each(
-        [action or ""],
-        lambda name: _undo(paths, name),
-        as_json=as_json,
-        personal=personal,
-        paths=paths,
-    )
+    show_each([action or ""], lambda name: _undo(paths, name), as_json=as_json, personal=personal, paths=paths)
 
 
-def _undo(paths: ReviewPaths, action: str) -> ReviewResult:
+def _undo(paths: ReviewPaths, action: str) -> ResultView:
     """Undoes an action, the last one for "". If it cannot be undone, names the command that tries it again."""
     last = None if action else queue.find_undoable(paths)
     try:
-        result = queue.undo_last(paths, action or None)
+        result = post_to_server(
+            paths.home, ["actions", "undo"], {"action": action}, ResultView, project=paths.project
+        ) or make_result_view(action, queue.undo_last(paths, action or None))
     except StaleError as error:
         todo = f"{error.todo} `lerim review undo {last.id if last else action}` tries this one again."
         raise StaleError(error.message, where=error.where, todo=todo, diff=error.diff) from error
     if result.ok or not action:
         return result
-    return replace(result, message=f"{result.message} `lerim review undo --list` shows the last ones.")
+    return msgspec.structs.replace(result, message=f"{result.message} `lerim review undo --list` shows the last ones.")

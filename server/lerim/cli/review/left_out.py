@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lerim.cli.review.commands import review_app
-from lerim.cli.review.output import act_on_each, format_type
+from lerim.cli.review.output import ServerAct, act_on_each, format_type
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     EXIT_CODES,
@@ -17,12 +17,13 @@ from lerim.cli.terminal import (
     RepoOption,
     find_home,
     find_review_paths,
+    get_from_server,
     output,
     with_error_exit,
 )
 from lerim.memory import SPEAKER_NAMES
 from lerim.review import ForgetResult, LeftOutView, count_judgments, forget_judgments, queue
-from lerim.views import load_left_out
+from lerim.views import DroppedListOutput, load_left_out
 
 __all__ = ["review_app"]
 
@@ -48,7 +49,13 @@ def left_out_command(
 ) -> None:
     """Show what was left out of the review, and why."""
     paths = find_review_paths(repo, personal)
-    left_out = load_left_out(paths, session, None if show_all else DEFAULT_LIMIT)
+    query = {"session": session, "limit": DEFAULT_LIMIT}
+    found = (
+        None
+        if show_all
+        else get_from_server(*(paths.home, ["left-out"], DroppedListOutput, query), project=paths.project)
+    )
+    left_out = found or load_left_out(paths, session, None if show_all else DEFAULT_LIMIT)
     views, total = left_out.items, left_out.total
     if as_json:
         output.show_json(left_out)
@@ -85,7 +92,14 @@ def propose_command(
 ) -> None:
     """Propose something that was left out. It then waits for review like any other candidate."""
     paths = find_review_paths(repo, personal)
-    act_on_each(ids, lambda given: queue.propose_anyway(paths, given), paths=paths, as_json=as_json, personal=personal)
+    act_on_each(
+        ids,
+        lambda given: queue.propose_anyway(paths, given),
+        ServerAct("left-out", "propose"),
+        paths=paths,
+        as_json=as_json,
+        personal=personal,
+    )
 
 
 @review_app.command("forget")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
 import typer
 
-from lerim.cli.terminal import EXIT_CODES, output, refresh_agent_files, shortest_prefix
+from lerim.cli.terminal import EXIT_CODES, output, post_to_server, refresh_agent_files, shortest_prefix
 from lerim.memory import SPEAKER_NAMES, Evidence, find_replied_to, is_quoted, without_replied_to
 from lerim.review import CandidateView, ReviewPaths, ReviewResult, flag_text
 from lerim.times import format_moment
-from lerim.views import ResultListOutput, ResultView, collect_results
+from lerim.views import ResultListOutput, ResultView, collect_results, make_result_view
 
 
 def show_candidate(view: CandidateView) -> None:
@@ -116,18 +118,54 @@ def format_type(primitive: str, kind: str | None) -> str:
     return f"{primitive}/{kind}" if kind else primitive
 
 
+@dataclass(frozen=True, slots=True)
+class ServerAct:
+    """What the running server does with one candidate or memory: the operation `POST {what}/{id}/{act}` of the API, and
+    its body."""
+
+    what: Literal["candidates", "memories", "left-out"]
+    act: str
+    body: Mapping[str, object] = field(default_factory=dict)
+
+    def request(self, paths: ReviewPaths, name: str) -> ResultView | None:
+        """Lets the running server do it; None if there is none that can. Raises as `post_to_server`."""
+        return post_to_server(paths.home, [self.what, name, self.act], self.body, ResultView, project=paths.project)
+
+
 def act_on_each(
     ids: list[str],
     act: Callable[[str], ReviewResult],
+    on_server: ServerAct,
     *,
     paths: ReviewPaths,
     find_id: Callable[[str], str] = str,
     as_json: bool,
     personal: bool = False,
+    afterwards: Callable[[str], None] = lambda name: None,
 ) -> None:
-    """Act on each id and print the results; `find_id` completes what was typed. A failure does not stop the others.
-    What agents are given from the memories at `paths` is kept up to date. Exits with 1 if all failed, 3 if some did."""
-    results, first_error = collect_results(ids, act, find_id)
+    """Let the running server, or else `act`, act on each id and print the results; `find_id` completes what was typed.
+    A failure does not stop the others. What agents are given from the memories at `paths` is kept up to date. Exits
+    with 1 if all failed, 3 if some did."""
+
+    def act_on(name: str) -> ResultView:
+        result = on_server.request(paths, name) or make_result_view(name, act(name))
+        afterwards(name)
+        return result
+
+    show_each(ids, act_on, paths=paths, find_id=find_id, as_json=as_json, personal=personal)
+
+
+def show_each(
+    ids: list[str],
+    act_on: Callable[[str], ResultView],
+    *,
+    paths: ReviewPaths,
+    find_id: Callable[[str], str] = str,
+    as_json: bool,
+    personal: bool,
+) -> None:
+    """Act on each id and print the results, like `act_on_each`, with an `act_on` that asks the server itself."""
+    results, first_error = collect_results(ids, act_on, find_id)
     exit_code = first_error.exit_code if first_error else 1
     show_results(results, paths=paths, as_json=as_json, personal=personal, exit_code=exit_code)
 

@@ -14,6 +14,7 @@ from lerim.cli.terminal import (
     JsonOption,
     RepoOption,
     find_home,
+    get_from_server,
     open_command_context,
     output,
     parse_time_option,
@@ -21,25 +22,17 @@ from lerim.cli.terminal import (
 )
 from lerim.extraction import address_person
 from lerim.memory import SPEAKER_NAMES
-from lerim.sessions import (
-    Catalog,
-    Platform,
-    SessionFilters,
-    TurnRow,
-    agent_name,
-    browsing,
-    make_turn_snippet,
-    session_title,
-)
+from lerim.sessions import Catalog, Platform, SessionFilters, agent_name, browsing, make_turn_snippet, session_title
 from lerim.times import format_moment
 from lerim.views import (
     SessionListOutput,
+    ShownSessionOutput,
     SummaryView,
     TurnSearchOutput,
     load_session,
-    make_session_view,
-    make_turn_output,
+    load_session_list,
     open_catalog_if_any,
+    search_turns,
 )
 
 sessions_app = typer.Typer(help="List, search and show the sessions of all agents.", no_args_is_help=True)
@@ -80,16 +73,18 @@ def list_command(
     as_json: JsonOption = False,
 ) -> None:
     """List this repository's sessions, most recently ended first."""
+    home = find_home()
     filters = _make_filters(repo, all_repositories, agent, branch, model, file, failed, since, until)
-    with open_catalog_if_any(find_home()) as catalog:
-        sessions = catalog.list_filtered_sessions(filters, limit) if catalog else []
+    query = _make_query(filters, since, until, limit)
+    sessions = (
+        get_from_server(home, ["sessions"], SessionListOutput, query) or load_session_list(home, filters, limit)
+    ).sessions
     if as_json:
-        output.show_json(SessionListOutput([make_session_view(session) for session in sessions]))
+        output.show_json(SessionListOutput(sessions))
         return
-    for session in sessions:
-        view = make_session_view(session)
-        counts = f"{output.pluralize(session.prompts, 'prompt')}, {output.pluralize(session.tool_calls, 'call')}"
-        files = f", {output.pluralize(session.files, 'file')}" if session.files else ""
+    for view in sessions:
+        counts = f"{output.pluralize(view.prompts, 'prompt')}, {output.pluralize(view.tool_calls, 'call')}"
+        files = f", {output.pluralize(view.files, 'file')}" if view.files else ""
         gone = ", its transcript was deleted" if view.gone else ""
         subagent = ", a subagent's, whose parent session is missing" if view.parent_missing else ""
         name, when = agent_name(view.platform), format_moment(view.ended)
@@ -99,9 +94,8 @@ def list_command(
     if not sessions and filters != SessionFilters(projects=filters.projects):
         output.print_line("No session matches.")
     elif not sessions:
-        more = (
-            "; `lerim sessions list --all` lists those of all repositories" if catalog and not all_repositories else ""
-        )
+        can_be_elsewhere = home.catalog.exists() and not all_repositories
+        more = "; `lerim sessions list --all` lists those of all repositories" if can_be_elsewhere else ""
         output.print_line(f"No sessions. Run `lerim sync` to read them{more}.")
 
 
@@ -123,27 +117,26 @@ def search_command(
     as_json: JsonOption = False,
 ) -> None:
     """Search what was said and which commands were run, best match first."""
-    query = " ".join(words)
+    home, words_text = find_home(), " ".join(words)
     filters = _make_filters(repo, all_repositories, agent, branch, model, file, failed, since, until)
-    with open_catalog_if_any(find_home()) as catalog:
-        if catalog is None:
-            turns = []
-        elif by == "session":
-            turns = catalog.search_sessions(query, limit=limit, filters=filters)
-        else:
-            turns = catalog.search_turns(query, limit=limit, filters=filters)
-        titles = [] if as_json or not catalog else [_find_title(catalog, turn) for turn in turns]
+    query = {**_make_query(filters, since, until, limit), "q": words_text, "by": by}
+    found = get_from_server(home, ["sessions", "search"], TurnSearchOutput, query) or search_turns(
+        home, words_text, filters, limit, by_session=by == "session"
+    )
     if as_json:
-        output.show_json(TurnSearchOutput([make_turn_output(turn) for turn in turns]))
+        output.show_json(found)
         return
-    for turn, title in zip(turns, titles, strict=True):
-        turn_output = make_turn_output(turn)
-        head = f"{turn_output.session} --turn {turn_output.number}"
-        speaker = SPEAKER_NAMES["user" if turn_output.role == "user" else "assistant"]
-        details = f"{agent_name(turn_output.platform)}, {speaker}, {format_moment(turn_output.time)}, in: {title}"
-        output.show_item(head, [details, make_turn_snippet(turn.text, turn.tools, query)])
-    if not turns:
-        output.print_line("Nothing found." if catalog else "No sessions have been read yet. Run `lerim sync`.")
+    with open_catalog_if_any(home) as catalog:
+        titles = [_find_title(catalog, turn.id) for turn in found.turns] if catalog else []
+    for turn, title in zip(found.turns, titles, strict=True):
+        speaker = SPEAKER_NAMES["user" if turn.role == "user" else "assistant"]
+        details = f"{agent_name(turn.platform)}, {speaker}, {format_moment(turn.time)}, in: {title}"
+        snippet = make_turn_snippet(turn.text, turn.tools, words_text)
+        output.show_item(f"{turn.session} --turn {turn.number}", [details, snippet])
+    if not found.turns:
+        output.print_line(
+            "Nothing found." if home.catalog.exists() else "No sessions have been read yet. Run `lerim sync`."
+        )
 
 
 @sessions_app.command("show")
@@ -156,7 +149,8 @@ def show_command(
     as_json: JsonOption = False,
 ) -> None:
     """Print a session, starting with its summary, or one of its turns."""
-    shown = load_session(find_home(), session, turn)
+    home, part = find_home(), {"turn": turn}
+    shown = get_from_server(home, ["sessions", session], ShownSessionOutput, part) or load_session(home, session, turn)
     session_output, summary = shown.session, shown.summary
     if as_json:
         output.show_json(shown)
@@ -221,9 +215,24 @@ def _make_filters(
     )
 
 
-def _find_title(catalog: Catalog, row: TurnRow) -> str:
+def _make_query(filters: SessionFilters, since: str, until: str, limit: int) -> dict[str, object]:
+    """Returns the same filters as the API takes them."""
+    return {
+        "project": filters.projects[0] if filters.projects else "",
+        "agent": filters.agent,
+        "branch": filters.branch,
+        "model": filters.model,
+        "file": filters.file,
+        "failed": filters.failed,
+        "since": since,
+        "until": until,
+        "limit": limit,
+    }
+
+
+def _find_title(catalog: Catalog, turn: str) -> str:
     """Returns the title of the session that a turn belongs to."""
-    place = browsing.locate_turn(catalog.db, row.id)
+    place = browsing.locate_turn(catalog.db, turn)
     session_item = browsing.find_list_item(catalog.db, place[0]) if place else None
     return session_title(session_item) if session_item else "(no title)"
 

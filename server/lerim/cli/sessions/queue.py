@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Literal
 
 import typer
 
-from lerim.cli.terminal import CURRENT_FOLDER, JsonOption, RepoOption, open_command_context, output, with_error_exit
-from lerim.sessions import agent_name
+from lerim.cli.terminal import (
+    ALL,
+    CURRENT_FOLDER,
+    JsonOption,
+    RepoOption,
+    get_from_server,
+    open_command_context,
+    output,
+    post_to_server,
+    with_error_exit,
+)
+from lerim.sessions import Catalog, agent_name
 from lerim.times import format_moment
-from lerim.views import ChangedJobsOutput, change_jobs, load_queue
+from lerim.views import ChangedJobsOutput, QueueOutput, change_jobs, load_queue
 
 queue_app = typer.Typer(
     help="Show and manage the sessions that are waiting to be read or have failed.", no_args_is_help=True
@@ -41,7 +53,8 @@ _STATE_LABELS = {"pending": "waiting", "dead": "given up"}
 @with_error_exit
 def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
     """List the sessions that are waiting, have failed or were given up, and why."""
-    view = load_queue(open_command_context(repo))
+    context = open_command_context(repo)
+    view = get_from_server(context.home, ["queue"], QueueOutput, ALL, project=context.project) or load_queue(context)
     if as_json:
         output.show_json(view)
         return
@@ -75,9 +88,7 @@ def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False)
 @with_error_exit
 def retry_command(jobs: JobsArgument = None, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
     """Retry jobs at the next sync: the ones you name, or all that failed or were given up."""
-    changed = change_jobs(
-        open_command_context(repo), jobs or (), lambda catalog, project: catalog.retry_jobs(project, jobs or ())
-    )
+    changed = _change_jobs(repo, "retry", jobs or [], lambda catalog, project: catalog.retry_jobs(project, jobs or ()))
     _show_changed(
         changed, f"{output.pluralize(changed, 'job')} will run at the next sync.", "Nothing to retry.", as_json=as_json
     )
@@ -87,13 +98,19 @@ def retry_command(jobs: JobsArgument = None, repo: RepoOption = CURRENT_FOLDER, 
 @with_error_exit
 def skip_command(jobs: JobsArgument = None, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
     """Skip sessions until they have new turns: the ones you name, or all that were given up."""
-    changed = change_jobs(
-        open_command_context(repo), jobs or (), lambda catalog, project: catalog.skip_jobs(project, jobs or ())
-    )
+    changed = _change_jobs(repo, "skip", jobs or [], lambda catalog, project: catalog.skip_jobs(project, jobs or ()))
     changed_message = (
         f"{output.pluralize(changed, 'job')} skipped until the session grows, or until `lerim queue retry`."
     )
     _show_changed(changed, changed_message, "Nothing to skip.", as_json=as_json)
+
+
+def _change_jobs(
+    repo: Path, change: Literal["retry", "skip"], jobs: list[int], act: Callable[[Catalog, str], int]
+) -> int:
+    context = open_command_context(repo)
+    done = post_to_server(context.home, ["queue", change], {"jobs": jobs}, ChangedJobsOutput, project=context.project)
+    return done.changed if done else change_jobs(context, jobs, act)
 
 
 def _show_changed(changed: int, changed_message: str, unchanged_message: str, *, as_json: bool) -> None:

@@ -30,5 +30,12 @@ from .repository import refresh_agent_files as refresh_agent_files
 from .repository import require_extra as require_extra
 from .repository import resolve_folder as resolve_folder
 from .repository import with_error_exit as with_error_exit
+from .running_server import ALL as ALL
+from .running_server import LOOK_SECONDS as LOOK_SECONDS
+from .running_server import find_usable_server as find_usable_server
+from .running_server import follow_events as follow_events
+from .running_server import get_from_server as get_from_server
+from .running_server import post_to_server as post_to_server
+from .running_server import stream_from_running_server as stream_from_running_server
 from .usage import CommandGroup as CommandGroup
 from .usage import RootCommandGroup as RootCommandGroup

@@ -7,14 +7,15 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from lerim.errors import Problem, UsageError
+from lerim.errors import UsageError
 from lerim.memory import STATUSES, LearningKind, MemoryFilters, parse_reference
 from lerim.review import ReviewPaths
-from lerim.times import parse_time
+from lerim.times import end_of_day, parse_time
 from lerim.views import (
     MemoryListOutput,
     ShownMemoryOutput,
     find_memories,
+    list_memories,
     list_memory_page,
     load_memory,
     match_referenced_files,
@@ -39,10 +40,14 @@ class MemoryFilterQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MemoryQuery(MemoryFilterQuery, frozen=True, kw_only=True):
-    """Which memories to list."""
+    """Which memories to list. `all` is all of them at once, read from their files. `as_of` is a day such as
+    `2026-07-01`: all memories as they were at its end. `brief` leaves bodies, quotes and tags out of a list of all."""
 
     limit: Limit = 100
     offset: Offset = 0
+    all: bool = False
+    as_of: ShortText = ""
+    brief: bool = False
 
 
 class MemorySearchQuery(MemoryFilterQuery, frozen=True, kw_only=True):
@@ -55,8 +60,12 @@ class MemorySearchQuery(MemoryFilterQuery, frozen=True, kw_only=True):
 def list_project_memories(call: Call, query: MemoryQuery) -> MemoryListOutput:
     """Returns the memories of a project, most recently changed first."""
     paths = call.review_paths()
+    filters = _make_filters(paths, query)
+    moment = parse_query_time(query.as_of, "as_of")
+    if moment or query.all:
+        return list_memories(paths, filters, as_of=end_of_day(moment) if moment else None, with_text=not query.brief)
     with call.use_search(paths) as search:
-        return list_memory_page(paths, search, _make_filters(paths, query), query.limit, query.offset)
+        return list_memory_page(paths, search, filters, query.limit, query.offset)
 
 
 def search_project_memories(call: Call, query: MemorySearchQuery) -> MemoryListOutput:
@@ -78,10 +87,9 @@ def search_project_memories(call: Call, query: MemorySearchQuery) -> MemoryListO
 
 def show_memory(call: Call) -> ShownMemoryOutput:
     """Returns one memory. Opening it counts as a use."""
-    problems: list[Problem] = []
     paths = call.review_paths()
     with call.use_search(paths) as search:
-        return load_memory(paths, call.path["memory"], problems, search)[0]
+        return load_memory(paths, call.path["memory"], search)
 
 
 def _make_filters(paths: ReviewPaths, query: MemoryFilterQuery) -> MemoryFilters:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
 from lerim.errors import UsageError
-from lerim.memory import Feedback, LearningKind, MemoryView, parse_references
+from lerim.memory import Feedback, LearningKind, parse_references
 from lerim.review import acts, queue
-from lerim.views import MergedFileOutput, ResultView, make_memory_view, merge_memory, refresh_agent_files
+from lerim.views import (
+    AddedMemoryOutput,
+    MergedFileOutput,
+    ResultView,
+    load_added_memory,
+    merge_memory,
+    refresh_agent_files,
+)
 from lerim.web.api.memories import PrimitiveName
 from lerim.web.api.operations import Call, Operation
 from lerim.web.api.review import Body, Tag, Title, WordsBody, act, make_edit
@@ -48,6 +54,12 @@ class PromoteBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     body: Body | None = None
 
 
+class GlobalizeBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whether to remove the memory from the project."""
+
+    move: bool = False
+
+
 class KindBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The new primitive, and the kind of a learning."""
 
@@ -67,7 +79,7 @@ class FeedbackBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     feedback: Feedback
 
 
-def add_memory(call: Call, body: NewMemoryBody) -> MemoryView:
+def add_memory(call: Call, body: NewMemoryBody) -> AddedMemoryOutput:
     """Writes a memory by hand, and returns it."""
     paths = call.review_paths()
     if body.kind is not None and body.primitive != "learning":
@@ -79,9 +91,9 @@ def add_memory(call: Call, body: NewMemoryBody) -> MemoryView:
     result = queue.add_memory(
         paths, body.primitive, body.title, body.body, kind=kind, tags=body.tags, references=references
     )
-    refresh_agent_files(paths.project, paths.home)
-    stored = paths.store().load(Path(result.path or ""))[0]
-    return make_memory_view(stored, "global" if paths.project.is_personal else "project", {})
+    if not call.is_command:
+        refresh_agent_files(paths.project, paths.home)
+    return load_added_memory(paths, result)
 
 
 def edit_memory(call: Call, body: MemoryEditBody) -> ResultView:
@@ -104,9 +116,9 @@ def promote_question(call: Call, body: PromoteBody) -> ResultView:
     return act(call, lambda paths, name: acts.promote_question(paths, name, body.title, body.body))
 
 
-def globalize_memory(call: Call) -> ResultView:
-    """Copies a memory to your personal memories."""
-    return act(call, acts.globalize_memory)
+def globalize_memory(call: Call, body: GlobalizeBody) -> ResultView:
+    """Copies a memory to your personal memories, or moves it there."""
+    return act(call, lambda paths, name: acts.globalize_memory(paths, name, move=body.move))
 
 
 def change_kind(call: Call, body: KindBody) -> ResultView:

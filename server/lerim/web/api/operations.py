@@ -18,13 +18,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from lerim.errors import UsageError
+from lerim.errors import RequestError
 from lerim.memory import MemorySearch
 from lerim.paths import Home
 from lerim.review import ReviewPaths
 from lerim.views import ProjectContext, find_project_by_key, load_context
 from lerim.web.answers import json_response
 from lerim.web.events import event_response
+from lerim.web.running import COMMAND_HEADER
 from lerim.web.served import Served, find_served
 
 Method = Literal["GET", "POST"]
@@ -35,10 +36,13 @@ Offset = Annotated[int, msgspec.Meta(ge=0, le=10_000_000)]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request: what is served, and the values in its path."""
+    """One request: what is served, and the values in its path. A command asks for the files as they are now, and
+    does itself what it does with every answer: it removes secrets from what it prints, and brings what agents are given
+    up to date."""
 
     served: Served
     path: dict[str, str]
+    is_command: bool = False
 
     @property
     def home(self) -> Home:
@@ -61,7 +65,8 @@ class Call:
 
     def use_search(self, paths: ReviewPaths) -> AbstractContextManager[MemorySearch]:
         """Gives the open search of these memories, as `OpenSearches.use`."""
-        return self.served.searches.use(None if paths.project.is_personal else paths.project, self.home)
+        project = None if paths.project.is_personal else paths.project
+        return self.served.searches.use(project, self.home, is_current=self.is_command)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,45 +117,46 @@ def make_route(operation: Operation) -> Route:
             arguments["query"] = parse_query(request, query_type)
         if body_type is not None:
             arguments["body"] = parse_body(await request.body(), body_type, request.headers.get("content-type", ""))
-        call = Call(find_served(request), dict(request.path_params))
+        is_command = COMMAND_HEADER in request.headers
+        call = Call(find_served(request), dict(request.path_params), is_command)
         if is_stream:
             return event_response(await run_in_threadpool(operation.run, call, **arguments))
         if inspect.iscoroutinefunction(operation.run):
             return json_response(await operation.run(call, **arguments), is_secret=operation.is_secret)
-        return await run_in_threadpool(lambda: json_response(operation.run(call, **arguments)))
+        return await run_in_threadpool(lambda: json_response(operation.run(call, **arguments), is_secret=is_command))
 
     return Route(operation.path, answer, methods=[operation.method], name=operation.run.__name__)
 
 
 def parse_query(request: Request, query_type: type[msgspec.Struct]) -> msgspec.Struct:
-    """Parses the query string. Raises UsageError for a name or value that the operation does not take."""
+    """Parses the query string. Raises RequestError for a name or value that the operation does not take."""
     names = {field.encode_name: field for field in msgspec.structs.fields(query_type)}
     given = request.query_params
     if unknown := sorted(set(given) - names.keys()):
         listing = ", ".join(names)
-        raise UsageError(f"There is no parameter {unknown[0][:80]!r}.", where="query", todo=f"Use one of: {listing}.")
+        raise RequestError(f"There is no parameter {unknown[0][:80]!r}.", where="query", todo=f"Use one of: {listing}.")
     values: dict[str, object] = {
         name: given.getlist(name) if typing.get_origin(names[name].type) is list else given[name] for name in given
     }
     try:
         return msgspec.convert(values, query_type, strict=False)
     except (msgspec.ValidationError, ValueError) as error:
-        raise UsageError(f"The query is invalid: {_explain(error)}.", where="query", todo=_SEE_DOCUMENT) from error
+        raise RequestError(f"The query is invalid: {_explain(error)}.", where="query", todo=_SEE_DOCUMENT) from error
 
 
 def parse_body(body: bytes, body_type: type[msgspec.Struct], content_type: str) -> msgspec.Struct:
-    """Parses the body, which is a JSON object; nothing at all is an empty one. Raises UsageError.
+    """Parses the body, which is a JSON object; nothing at all is an empty one. Raises RequestError.
 
     Forms of other websites cannot send JSON as `application/json` without asking first.
     """
     if not (body or content_type):
         body, content_type = b"{}", "application/json"
     if content_type.partition(";")[0].strip().lower() != "application/json":
-        raise UsageError("The body is not JSON.", where="content-type", todo="Send `application/json`.")
+        raise RequestError("The body is not JSON.", where="content-type", todo="Send `application/json`.")
     try:
         return msgspec.json.decode(body, type=body_type)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"The body is invalid: {_explain(error)}.", where="body", todo=_SEE_DOCUMENT) from error
+        raise RequestError(f"The body is invalid: {_explain(error)}.", where="body", todo=_SEE_DOCUMENT) from error
 
 
 def _explain(error: Exception) -> str:

@@ -28,10 +28,11 @@ JobNumber = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
 
 
 class QueueQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """Which jobs to list."""
+    """Which jobs to list; `all` is all of them at once."""
 
     limit: Limit = 100
     offset: Offset = 0
+    all: bool = False
 
 
 class JobsBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -84,7 +85,7 @@ def show_configuration(call: Call) -> ConfigOutput:
 
 def show_queue(call: Call, query: QueueQuery) -> QueueOutput:
     """Returns the jobs that wait, have failed or were given up, and why."""
-    return load_queue(call.context(), query.limit, query.offset)
+    return load_queue(call.context(), None if query.all else query.limit, query.offset)
 
 
 def retry_jobs(call: Call, body: JobsBody) -> ChangedJobsOutput:

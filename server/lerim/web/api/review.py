@@ -75,10 +75,12 @@ class UndoBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class CandidatesQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """Which candidates to list: at most a hundred at once, since each comes with the memories similar to it."""
+    """Which candidates to list: at most a hundred at once, since each comes with the memories similar to it; or `all`
+    of them."""
 
     limit: Annotated[int, msgspec.Meta(ge=1, le=100)] = 20
     offset: Offset = 0
+    all: bool = False
 
 
 class LeftOutQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,10 +100,11 @@ def _make_candidate_edit(body: EditBody) -> CandidateEdit:
 
 
 def act(call: Call, do: Callable[[ReviewPaths, str], ReviewResult]) -> ResultView:
-    """Acts on the candidate or memory that the path names; keeps what agents are given up to date."""
+    """Acts on the candidate or memory that the path names; keeps what agents are given up to date, which a command does
+    itself, once for all that it acts on."""
     paths, name = call.target()
     result = do(paths, name)
-    if result.ok:
+    if result.ok and not call.is_command:
         refresh_agent_files(paths.project, paths.home)
     return make_result_view(name, result)
 
@@ -110,7 +113,7 @@ def list_candidates(call: Call, query: CandidatesQuery) -> PendingListOutput:
     """Returns the candidates that wait for review, those of the oldest day first."""
     paths = call.review_paths()
     with call.use_search(paths) as search:
-        return load_pending_list(paths, search, query.limit, query.offset)
+        return load_pending_list(paths, search, None if query.all else query.limit, query.offset)
 
 
 def show_candidate(call: Call) -> CandidateView:

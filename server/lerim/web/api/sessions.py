@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -36,7 +36,7 @@ class SessionQuery(msgspec.Struct, frozen=True, kw_only=True):
     failed: bool = False
     since: ShortText = ""
     until: ShortText = ""
-    limit: Limit = 50
+    limit: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 50
 
 
 class SessionSearchQuery(SessionQuery, frozen=True, kw_only=True):
@@ -44,6 +44,7 @@ class SessionSearchQuery(SessionQuery, frozen=True, kw_only=True):
 
     q: ShortText
     by: Literal["turn", "session"] = "turn"
+    limit: Limit = 50
 
 
 class SessionPartQuery(msgspec.Struct, frozen=True, kw_only=True):
