@@ -56,7 +56,6 @@ from .sessions import load_session as load_session
 from .sessions import load_session_facts as load_session_facts
 from .sessions import load_session_list as load_session_list
 from .sessions import make_session_view as make_session_view
-from .sessions import make_turn_output as make_turn_output
 from .sessions import open_catalog_if_any as open_catalog_if_any
 from .sessions import search_turns as search_turns
 from .statistics import SignalStatisticsOutput as SignalStatisticsOutput

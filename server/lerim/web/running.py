@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import http.client
 import ssl
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TypeVar
@@ -144,16 +145,16 @@ def _open_answer(
 
 
 def mark_environment(home: Home, environ: Mapping[str, str]) -> str:
-    """Returns a mark of the variables that decide what is read, which models can be asked, and when a day begins: two
+    """Returns a mark of the variables that decide what is read and which models can be asked, and of the time zone: two
     processes with the same mark do the same. It reveals nothing of the variables. Raises ServerError."""
     names = sorted(name for name in environ if _is_deciding(name))
-    values = msgspec.json.encode([(name, environ[name]) for name in names])
+    values = msgspec.json.encode([*((name, environ[name]) for name in names), (time.timezone, time.tzname)])
     return hmac.new(load_token(home).encode(), values, hashlib.sha256).hexdigest()
 
 
 def _is_deciding(name: str) -> bool:
     return (
-        name in ("HOME", "USERPROFILE", "TZ", *STORE_VARIABLES)
+        name in ("HOME", "USERPROFILE", *STORE_VARIABLES)
         or name.startswith("LERIM_")
         or name.endswith(("_API_KEY", "_AUTH_TOKEN"))
     )

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -212,9 +213,18 @@ def test_a_server_of_another_version_is_not_used(desk: Desk, between: Between) -
     assert between.requests == []
 
 
-def test_a_project_in_another_folder_than_the_server_knows_is_not_asked_for(
-    desk: Desk, between: Between, tmp_path: os.PathLike[str]
+def test_a_server_in_another_time_zone_is_not_used(
+    desk: Desk, between: Between, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "Asia/Tokyo")
+        time.tzset()
+        assert answer("stats", "--repo", str(desk.repo))["total"]["sessions"] == 2
+    time.tzset()
+    assert between.requests == []
+
+
+def test_the_server_is_not_asked_about_a_project_that_it_does_not_know(desk: Desk, between: Between) -> None:
     answer("project", "remove", "--repo", str(desk.repo))
     assert answer("memory", "list", "--repo", str(desk.repo))["memories"]
     assert answer("sessions", "list", "--repo", str(desk.repo))["sessions"]

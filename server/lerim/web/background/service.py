@@ -12,7 +12,7 @@ from lerim.paths import STORE_VARIABLES, user_home
 from lerim.process import format_command_line
 
 LABEL = "dev.lerim.server"
-KEPT_VARIABLES = ("HOME", "LERIM_HOME", "LERIM_CONFIG", "PATH", *STORE_VARIABLES)
+KEPT_VARIABLES = ("HOME", "LERIM_HOME", "LERIM_CONFIG", "PATH", "TZ", *STORE_VARIABLES)
 """Variables that say where Lerim's and the agents' folders are, and where git is. Keys are never written to a file."""
 
 
