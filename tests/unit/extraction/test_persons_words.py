@@ -48,6 +48,39 @@ def test_a_rule_said_outright_is_proposed_as_it_was_said(said: str, title: str) 
 @pytest.mark.parametrize(
     "said",
     [
+        "Benutze immer pathlib, niemals os.path",
+        "Usa siempre pathlib en este repositorio",
+        "A partir de agora os preços ficam em centavos",
+        "Utilise pathlib au lieu de os.path",
+        "Всегда запускай линтер перед коммитом",
+        "Используем httpx вместо requests",
+        "以后都用 pnpm，不要用 npm",
+        "我们决定汇率每30秒刷新一次",
+        "价格默认保留六位小数",
+        "今後は requests の代わりに httpx を使う",
+        "앞으로는 npm 대신 pnpm을 쓰자",
+    ],
+)
+def test_a_rule_said_outright_in_another_language_is_proposed(said: str) -> None:
+    [found] = heard(said)
+    assert found.evidence[0].quote == said
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "der Test ist immer noch rot, schau nochmal nach",
+        "我们是不是应该默认保留六位小数呢",
+        "почему здесь requests вместо httpx?",
+    ],
+)
+def test_a_question_or_a_report_in_another_language_is_no_rule(said: str) -> None:
+    assert heard(said) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
         "My colleague says: always use npm instead of yarn",
         "> always use tabs, not spaces\nwhat do you make of this?",
         "Review feedback:\n1. Always use pathlib instead of os.path in src/app.py\n2. Never log tokens in src/app.py",

@@ -43,6 +43,20 @@ _WANTED = compile_later(
     r"|, not\b(?! (?:sure|yet|now|really|only|just|that)\b)|\blessons? learn(?:ed|t)\b",
     re.IGNORECASE,
 )
+_IN_OTHER_LANGUAGES = compile_later(
+    r"\b(?:immer(?! noch\b| wieder\b)|niemals|ab (?:jetzt|sofort)|künftig|anstatt|anstelle|standardmäßig"
+    r"|siempre|jamás|nunca|a partir de ahora|por defecto|en (?:vez|lugar) de"
+    r"|sempre|a partir de agora|por padrão|em vez de|ao invés de"
+    r"|désormais|dorénavant|par défaut|au lieu de|plutôt que"
+    r"|всегда|никогда|впредь|отныне|вместо|по умолчанию|(?:мы |я )?решил[аи]?|давай(?:те)? использовать)\b"
+    r"|\A\W{0,4}(?:не (?:используй|трогай|надо|нужно|делай|меняй)|请?(?:不要|别|避免|禁止))"
+    r"|总是|始终|永远|一律|今后|以后(?:都|要|请)|而不是|改用|默认|记住|我们(?:决定|就用|统一)|我不(?:想|希望|喜欢)"
+    r"|必ず|常に|今後は|代わりに|ではなく|デフォルトで|항상|절대|앞으로는|대신",
+    re.IGNORECASE,
+)
+"""The same as `_ALWAYS`, `_CHOICE`, `_ALSO` and `_WANTED` in German, Spanish, Portuguese, French, Russian, Chinese,
+Japanese and Korean, from whose sessions the ranker did not learn."""
+_ASKS_WITHOUT_MARK = compile_later(r"[吗嗎呢か][\s。.]*\Z")
 _CAUSE = compile_later(
     r"\broot cause\W{0,4}(?:is\b|was\b|:)(?!\W{0,4}(?:clear|obvious|now|likely|probably|un\w+|still|not)\b)",
     re.IGNORECASE,
@@ -82,6 +96,8 @@ def is_explicit_statement(passage: TurnPassage, prompt: str) -> bool:
     if passage.source not in ("prompt", "feedback") or len(prompt) > MAX_PROMPT_CHARS or text.endswith(("?", "？")):
         return False
     if any(form.search(text) for form in (_ALWAYS, _CHOICE, _ALSO)):
+        return True
+    if _IN_OTHER_LANGUAGES.search(text) and not _ASKS_WITHOUT_MARK.search(text):
         return True
     return not is_hedged(text) and any(form.search(text) for form in (_DECIDED, _WANTED))
 
