@@ -49,7 +49,7 @@ def journal_command(
     until: Annotated[str, typer.Option(metavar="DAY", help="The last of several days.", show_default="today")] = "",
     week: Annotated[bool, typer.Option("--week", help="The week of the day, Monday to Sunday.")] = False,
     release: Annotated[
-        str, typer.Option(metavar="TAG..TAG", help="Release notes: what was done from one tag to another.")
+        str, typer.Option(metavar="TAG..TAG", help="Release notes: what was done from one tag to another, or to HEAD.")
     ] = "",
     format: Annotated[FormatName, typer.Option("--format", help="Markdown, or JSON (see docs/PROTOCOL.md).")] = "md",
     model: Annotated[
@@ -113,7 +113,7 @@ def _choose(
             "Each file is about a whole day, but a release begins and ends during one.", param_hint="--write"
         )
     if release:
-        found = find_release(scope, release)
+        found = find_release(scope, release, now)
         return _Chosen(list_parts(scope, found.since, found.until), release, found.commits, is_release=True)
     if since or until or week:
         if week:

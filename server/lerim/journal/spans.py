@@ -62,16 +62,18 @@ def build_entries(
         yield make_entry_by_rules(collect_material(scope, span, only))
 
 
-def find_release(scope: JournalScope, tags: str) -> Release:
-    """Returns what is between two tags, written as `v1.0..v1.1`. The span begins after the first tag's commit and
-    ends with the last tag. Raises NotFoundError if there is no such tag, or the last one is not after the first."""
+def find_release(scope: JournalScope, tags: str, now: datetime) -> Release:
+    """Returns what is between two tags, written as `v1.0..v1.1`, or not released yet: `v1.1..HEAD`. The span begins
+    after the first tag's commit and ends with the last tag, or now. Raises NotFoundError if there is no such tag, or
+    the last one is not after the first."""
     first_name, dots, last_name = tags.partition("..")
     history = History(Path(scope.project.root), scope.environ)
     known = {tag.name: tag for tag in history.list_tags() or ()}
     where = str(scope.project.root)
     if not dots or not first_name or not last_name:
         raise NotFoundError("A release is named by two tags.", where=tags, todo="Write them as `v1.0..v1.1`.")
-    first, last = (_find_tag(known, name, where) for name in (first_name, last_name))
+    first = _find_tag(known, first_name, where)
+    last = Tag("HEAD", "", now) if last_name == "HEAD" else _find_tag(known, last_name, where)
     commits = history.list_release(first.name, last.name)
     if not commits:
         message = f"There is no commit between {first.name} and {last.name}."

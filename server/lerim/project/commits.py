@@ -109,10 +109,11 @@ class History:
         return sorted(tags, key=lambda tag: (tag.time, tag.name))
 
     def list_release(self, first: str, last: str) -> list[str] | None:
-        """Returns the hashes of the commits that are in tag `last` and not in tag `first`."""
+        """Returns the hashes of the commits that are in tag `last`, or in `HEAD`, and not in tag `first`."""
         if not (_TAG_NAME.fullmatch(first) and _TAG_NAME.fullmatch(last)):
             return None
-        output = self._run("rev-list", f"refs/tags/{last}", f"^refs/tags/{first}", "--")
+        end = last if last == "HEAD" else f"refs/tags/{last}"
+        output = self._run("rev-list", end, f"^refs/tags/{first}", "--")
         return None if output is None else output.decode("ascii", "replace").split()
 
     def find_additions(self, folder: str) -> dict[str, Addition] | None:

@@ -80,6 +80,8 @@ def test_release_notes_tell_what_lies_between_two_tags(desk: Desk, git: object) 
     assert "Change 0" not in notes
     assert "Not released" not in notes
     assert notes.count("Prices are Decimal") == 1 and said not in notes and "I read" not in notes
+    assert "Not released" in run(desk, "--release", "v1..HEAD")
+    run(desk, "--release", "HEAD..v2", code=1)
     run(desk, "--release", "v0..v9", code=1)
     run(desk, "--release", "v2..v0", code=1)
     run(desk, "--release", "v0..v2", "--write", code=2)
