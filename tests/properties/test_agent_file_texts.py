@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lerim.export.choosing import MAX_BYTES, MAX_LINES, RuleMemory
-from lerim.export.importing.rules_text import split_rules
+from lerim.rules_files import split_rules
 from long import at_most
 from rules import files, memory, plan, removal, written
 from test_agent_text import HOSTILE, texts

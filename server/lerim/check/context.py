@@ -8,9 +8,9 @@ from pathlib import Path
 
 from lerim.check.contradictions import RulesFileIndex, index_rules_files
 from lerim.errors import BoundaryError, MemoryError_
-from lerim.export import list_rules_lines
 from lerim.memory import Drift, SourceReader, Store
 from lerim.project import Project, find_word, find_words, tracked
+from lerim.rules_files import list_rules_lines
 
 
 @dataclass(frozen=True, slots=True)

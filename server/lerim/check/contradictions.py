@@ -20,8 +20,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from lerim.export import RulesLine
 from lerim.memory import claim_vector, cosine, split_sentences
+from lerim.rules_files import RulesLine
 from lerim.words import stem
 
 MIN_SIMILARITY = 0.6

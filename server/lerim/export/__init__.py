@@ -1,7 +1,7 @@
 """Memories in the files that coding agents read at their start, and what such files say as candidates.
 
 `lerim export` writes a block into `AGENTS.md`, `CLAUDE.md` or `GEMINI.md` and rules files for folders; `lerim import`
-(`importing/`) goes the other way.
+(`importing.py`) goes the other way.
 """
 
 import lazy_loader

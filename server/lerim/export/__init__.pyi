@@ -12,7 +12,5 @@ from .export import set_keeping_rules as set_keeping_rules
 from .export import undo_export as undo_export
 from .export import write_export as write_export
 from .importing import ImportPlan as ImportPlan
-from .importing import RulesLine as RulesLine
-from .importing import list_rules_lines as list_rules_lines
 from .importing import plan_import as plan_import
 from .plan import make_stamp as make_stamp

@@ -21,6 +21,7 @@ from typing import Literal
 from lerim.export.choosing import RuleMemory, fit_memories
 from lerim.export.managed_block import hash_lines
 from lerim.memory import MemoryRecord, parse_reference
+from lerim.rules_files import FILE_MARK
 
 RuleFormat = Literal["claude", "cursor", "copilot"]
 PREFIX = "lerim-"
@@ -30,7 +31,6 @@ FOLDERS: dict[RuleFormat, str] = {
     "copilot": ".github/instructions",
 }
 SUFFIXES: dict[RuleFormat, str] = {"claude": ".md", "cursor": ".mdc", "copilot": ".instructions.md"}
-_MARK = re.compile(r"<!-- lerim:file v1 sha=(?P<sha>[0-9a-f]*) -->[ \t]*")
 
 MAX_AREAS = 12
 """The most folders with rules files of their own. Small ones below each other are joined."""
@@ -91,7 +91,7 @@ def fit_rule_file(area: str, memories: Sequence[RuleMemory]) -> list[RuleMemory]
 def parse_rule_file(text: str) -> RuleFile | None:
     """Returns what a rules file of Lerim's says; None if it has no mark or several, so that it is not ours."""
     lines = [line.removesuffix("\r") for line in text.split("\n")]
-    marks = [(number, found) for number, line in enumerate(lines) if (found := _MARK.fullmatch(line)) is not None]
+    marks = [(number, found) for number, line in enumerate(lines) if (found := FILE_MARK.fullmatch(line)) is not None]
     if len(marks) != 1:
         return None
     [(number, mark)] = marks
@@ -109,7 +109,7 @@ def has_same_rules(text: str, wanted: str) -> bool:
 
 def _sorted_lines(text: str) -> list[str]:
     lines = (line.removesuffix("\r") for line in text.split("\n"))
-    return sorted(line for line in lines if line and not _MARK.fullmatch(line))
+    return sorted(line for line in lines if line and not FILE_MARK.fullmatch(line))
 
 
 def _make_mark_line(lines: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lerim.check.contradictions import index_rules_files
-from lerim.export import RulesLine
+from lerim.rules_files import RulesLine
 
 OPPOSITE = [
     ("Use tabs for indentation", "Use spaces for indentation"),

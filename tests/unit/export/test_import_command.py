@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from lerim.export.importing import sources
-from lerim.export.importing.claims import plan_import
-from lerim.export.importing.rules_text import split_rules
+from lerim.export import plan_import
 from lerim.memory import examine_record
 from lerim.review import ReviewPaths, queue
+from lerim.rules_files import sources, split_rules
 from lerim.sessions.readers import claude_folder_name
 from reviews import remember, waiting
 from terminal import answer, run

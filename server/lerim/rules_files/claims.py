@@ -1,7 +1,7 @@
-"""Splits the text of a rules file into single claims: list items and short paragraphs, each with its line.
+"""Reads the single claims of a rules file: list items and short paragraphs, each with its line.
 
 Headings, and what a list is introduced with, are the context of the claims below them; a code block belongs to the
-claim before it. What Lerim itself wrote between its markers is skipped.
+claim before it. What Lerim itself wrote, between its markers or as a file of its own, is skipped.
 """
 
 from __future__ import annotations
@@ -9,9 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
+from lerim.rules_files.header import RulesHeader, read_rules_header
+from lerim.rules_files.sources import RulesSource, read_rules_files
+
 MAX_PARAGRAPH_CHARS, MIN_CHARS, MIN_WORDS, MAX_CODE_LINES = 500, 12, 3, 12
+FILE_MARK = re.compile(r"<!-- lerim:file v1 sha=(?P<sha>[0-9a-f]*) -->[ \t]*")
+"""The line that marks a rules file of Lerim's own; `lerim export` writes it (`export/rule_files.py`)."""
+EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
 _ITEM = re.compile(r"(?P<indent> *)(?:[-*+]|\d{1,3}[.)]) +(?:\[[ xX]\] +)?(?P<text>\S.*)")
 _HEADING = re.compile(r" {0,3}(?P<marks>#{1,6}) +(?P<text>\S.*)")
 _UNDERLINE = re.compile(r" {0,3}(?:={3,}|-{3,}) *")
@@ -33,6 +40,15 @@ class RuleClaim:
     code: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class RulesLine:
+    """A claim of a rules file: the file's path from the repository's root, the line (from 1) and the text."""
+
+    path: str
+    line: int
+    text: str
+
+
 @dataclass(slots=True)
 class _Part:
     """A heading, list item, paragraph or code block. `level` is a heading's level or an item's indentation."""
@@ -45,6 +61,32 @@ class _Part:
     @property
     def text(self) -> str:
         return " ".join(" ".join(self.texts).split())
+
+
+def list_rules_lines(root: Path) -> list[RulesLine]:
+    """Returns every claim that people wrote in the repository's rules files. Files that cannot be read are skipped."""
+    sources, _ = read_rules_files(root)
+    return [RulesLine(source.name, rule.line, rule.text) for source in sources for rule, _ in list_rules(source)]
+
+
+def list_rules(source: RulesSource) -> Iterator[tuple[RuleClaim, RulesHeader]]:
+    """Yields the claims of a file. One memory of an agent (with a description) is one claim; the index of such memories
+    only lists the others; Lerim's own files say nothing new."""
+    if _is_own_file(source.text):
+        return
+    header = read_rules_header(source.text)
+    if source.author == "assistant" and EMPHASIS.sub("", header.description):
+        text = " ".join(header.description.split())
+        details = header.body.strip()[:1_000]
+        line = source.text[: max(0, source.text.find("description:"))].count("\n") + 1
+        yield RuleClaim(line, text, (), details if details != text else ""), header
+        return
+    for rule in split_rules(header.body, header.first_line):
+        yield rule, header
+
+
+def _is_own_file(text: str) -> bool:
+    return sum(1 for line in text.split("\n") if FILE_MARK.fullmatch(line.removesuffix("\r"))) == 1
 
 
 def split_rules(text: str, first_line: int = 1) -> list[RuleClaim]:

@@ -1,28 +1,18 @@
-"""The claims of rules files, each at its line, and the plan of `lerim import`, which turns them into claims for the
+"""The plan of `lerim import`: what rules files and agents' own memories say (`lerim.rules_files`), as claims for the
 review."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import islice
-from pathlib import Path
 
 from lerim import files
 from lerim.errors import BoundaryError, Problem
-from lerim.export.importing.rules_header import RulesHeader, read_rules_header
-from lerim.export.importing.rules_text import RuleClaim, split_rules
-from lerim.export.importing.sources import (
-    RulesSource,
-    read_personal_memories,
-    read_project_memories,
-    read_rules_files,
-)
-from lerim.export.rule_files import parse_rule_file
 from lerim.extraction import make_title
 from lerim.memory import Evidence, LearningKind, MemoryRecord, Primitive, parse_reference, reference_text
 from lerim.project import Project, tracked
@@ -35,11 +25,20 @@ from lerim.review import (
     ReviewPaths,
     preview_file_claims,
 )
+from lerim.rules_files import (
+    EMPHASIS,
+    RuleClaim,
+    RulesHeader,
+    RulesSource,
+    list_rules,
+    read_personal_memories,
+    read_project_memories,
+    read_rules_files,
+)
 
 CONFIDENCE = 0.6
 MAX_CLAIMS = 500
 MAX_REFERENCES, MAX_QUOTE_CHARS, MAX_MATCHES, MAX_PATTERNS = 5, 200, 5, 20
-_EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
 _CODE_SPAN = re.compile(r"`([^`\n]{1,200})`")
 _PITFALL = re.compile(
     r"\b(?:never|do not|don['’]t|avoid|beware|careful|must not|cannot|can['’]t|fails?|breaks?|pitfall|gotcha)\b",
@@ -114,7 +113,7 @@ def _make_record(
     source: RulesSource, rule: RuleClaim, header: RulesHeader, names: _FileNames, now: datetime
 ) -> MemoryRecord:
     place = f"{source.name}#L{rule.line}"
-    text = clean_text(_EMPHASIS.sub("", rule.text))
+    text = clean_text(EMPHASIS.sub("", rule.text))
     primitive, kind = _guess_kind(text, header)
     return MemoryRecord(
         id="",
@@ -139,7 +138,7 @@ def _make_body(source: RulesSource, rule: RuleClaim, text: str, header: RulesHea
     if rule.code:
         parts.append(rule.code if header.description else f"```\n{rule.code}\n```")
     if rule.context:
-        parts.append(f"Section: {' › '.join(clean_text(_EMPHASIS.sub('', one)) for one in rule.context)}.")
+        parts.append(f"Section: {' › '.join(clean_text(EMPHASIS.sub('', one)) for one in rule.context)}.")
     if source.folder:
         parts.append(f"Written for {source.folder}/.")
     return "\n\n".join(parts)
@@ -195,34 +194,3 @@ class _FileNames:
             return files.resolve_inside(self._project.root, self._project.root / name).is_file()
         except (BoundaryError, OSError, ValueError):
             return False
-
-
-@dataclass(frozen=True, slots=True)
-class RulesLine:
-    """A claim of a rules file: the file's path from the repository's root, the line (from 1) and the text."""
-
-    path: str
-    line: int
-    text: str
-
-
-def list_rules_lines(root: Path) -> list[RulesLine]:
-    """Returns every claim that people wrote in the repository's rules files. Files that cannot be read are skipped."""
-    sources, _ = read_rules_files(root)
-    return [RulesLine(source.name, rule.line, rule.text) for source in sources for rule, _ in list_rules(source)]
-
-
-def list_rules(source: RulesSource) -> Iterator[tuple[RuleClaim, RulesHeader]]:
-    """Yields the claims of a file. One memory of an agent (with a description) is one claim; the index of such memories
-    only lists the others; Lerim's own files say nothing new."""
-    if parse_rule_file(source.text) is not None:
-        return
-    header = read_rules_header(source.text)
-    if source.author == "assistant" and _EMPHASIS.sub("", header.description):
-        text = " ".join(header.description.split())
-        details = header.body.strip()[:1_000]
-        line = source.text[: max(0, source.text.find("description:"))].count("\n") + 1
-        yield RuleClaim(line, text, (), details if details != text else ""), header
-        return
-    for rule in split_rules(header.body, header.first_line):
-        yield rule, header

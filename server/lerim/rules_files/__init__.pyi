@@ -1,0 +1,12 @@
+from .claims import EMPHASIS as EMPHASIS
+from .claims import FILE_MARK as FILE_MARK
+from .claims import RuleClaim as RuleClaim
+from .claims import RulesLine as RulesLine
+from .claims import list_rules as list_rules
+from .claims import list_rules_lines as list_rules_lines
+from .claims import split_rules as split_rules
+from .header import RulesHeader as RulesHeader
+from .sources import RulesSource as RulesSource
+from .sources import read_personal_memories as read_personal_memories
+from .sources import read_project_memories as read_project_memories
+from .sources import read_rules_files as read_rules_files
