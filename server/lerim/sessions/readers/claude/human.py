@@ -225,8 +225,9 @@ def _parse_text(text: str) -> TypedText | None:
         name = tag_content(text, "command-name") or "/" + tag_content(text, "command-message")
         if arguments:
             return TypedText("command", f"{name} {arguments}")
-        # the record of a built-in command, such as /clear, begins with its name
-        return TypedText("command", name) if text.startswith("<command-message>") else None
+        # the record of a built-in command, such as /clear, begins with its name; a skill that the agent calls has no /
+        is_called = text.startswith("<command-message>") and name.startswith("/")
+        return TypedText("command", name) if is_called else None
     return TypedText("prompt", text)
 
 
