@@ -107,6 +107,15 @@ def test_only_what_is_new_and_what_was_open_is_read_again(tmp_path):
     assert not more.restarted
 
 
+def test_a_session_whose_position_an_earlier_version_stored_keeps_its_title(tmp_path):
+    _, done = read(tmp_path, prompt("Fix the cart"), *(reply(f"m{n}", text(str(n))) for n in range(20)))
+    position = json.loads(done.resume)
+    position["tally"] |= {"first_request": "", "first_prompt": "Fix the cart"}
+    grow(done.path, prompt("Commit it"))
+    _, more = reading(done.path, json.dumps(position).encode())
+    assert (more.session.title, more.restarted) == ("Fix the cart", False)
+
+
 def test_a_call_that_never_gets_a_result_does_not_hold_the_offset_for_ever(tmp_path):
     stuck = [prompt("Go"), reply("lost", call("t0", "Bash", command="x"))]
     waiting = [reply(f"m{n}", text("a")) for n in range(RESULT_PATIENCE + 5)]

@@ -89,7 +89,7 @@ class TranscriptTally(msgspec.Struct, gc=False):
     custom_title: str = ""
     ai_title: str = ""
     summary: str = ""
-    first_request: str = ""
+    first_request: str = msgspec.field(default="", name="first_prompt")  # as it is called in stored positions
     summaries: tuple[tuple[bytes, str], ...] = ()
     tokens_by_message: dict[str, Tokens] = msgspec.field(default_factory=dict)
     queue: tuple[str, ...] = ()
