@@ -28,6 +28,7 @@ from lerim.redaction.values import (
     extend_span,
     find_places,
     find_tokens,
+    is_next_variable,
     is_public,
     private_keys,
 )
@@ -114,10 +115,21 @@ def _apply_rules(text: str, *, decode: bool = True) -> list[Span]:
     by_names = (lines_above, sentences) if found_parts else ()  # these find nothing without a name
     for place in (keywords, named_literals, arguments_and_headers, *by_names, idioms):
         by_place += place.find_spans(text, lowered, found_parts)
-    spans += [span for span in dict.fromkeys(by_place) if not is_public(text, span)]  # several rules find the same
+    values = dict.fromkeys(by_place)  # several rules find the same
+    next_variables = {span.start for span in values if is_next_variable(text, span)}
+    spans += [span for span in values if span.start not in next_variables and not is_public(text, span)]
+    spans += [found for start in next_variables for found in _find_in_line(text, start)]
     if decode and max(map(len, runs), default=0) >= encoded.SHORTEST_RUN:
         spans += encoded.find_encoded_secrets(text, lambda decoded: _apply_rules(decoded, decode=False))
     return [extend_span(text, span) for span in spans]
+
+
+def _find_in_line(text: str, start: int) -> list[Span]:
+    """Finds the secrets of a variable whose whole line, from `start` on, was taken for the value of an empty one before
+    it."""
+    end = text.find("\n", start)
+    found = _apply_rules(text[start : end if end >= 0 else len(text)], decode=False)
+    return [Span(start + span.start, start + span.end, span.kind) for span in found]
 
 
 def _merge(spans: list[Span]) -> list[Span]:

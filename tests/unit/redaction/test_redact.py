@@ -81,8 +81,20 @@ def test_what_only_looks_like_a_secret_comes_back_unchanged() -> None:
     assert [line for line in lines("lookalikes.txt") if redact_secrets(line).text != line] == []
 
 
-def test_the_secret_of_a_variable_after_an_empty_one_is_cut() -> None:
-    assert redact_secrets("API_TOKEN=\nDB_PASSWORD=Tr0ub4dor&3x").text == "API_TOKEN=\nDB_PASSWORD=[redacted:password]"
+@pytest.mark.parametrize(
+    "variable",
+    [
+        "DB_PASSWORD=Tr0ub4dor&3x",
+        "DB_PASS=Tr0ub4dor3x",
+        "SMTP_PASS=pwesDpFvWckZPsBr",
+        "SEARCH_KEY=" + "ea3fb57672ef91eb" * 2,
+    ],
+)
+@pytest.mark.parametrize("empty", ["API_TOKEN=\n", "PASSWORD=\n", "SECRET_KEY=\n\n", "    29→SECRET_KEY=\n"])
+def test_the_secret_of_a_variable_after_an_empty_one_is_cut_as_if_it_stood_alone(variable: str, empty: str) -> None:
+    alone = redact_secrets(variable).text
+    assert alone != variable
+    assert redact_secrets(f"{empty}{variable}\nPORT=1").text == f"{empty}{alone}\nPORT=1"
 
 
 def test_spans_say_where_the_secret_stood() -> None:

@@ -13,6 +13,7 @@ from .name_finder import find_places as find_places
 from .name_finder import select_found_names as select_found_names
 from .placeholders import is_placeholder as is_placeholder
 from .placeholders import is_sample as is_sample
+from .public import is_next_variable as is_next_variable
 from .public import is_public as is_public
 from .rule_types import Span as Span
 from .tokens import TOKEN_RUN as TOKEN_RUN

@@ -113,7 +113,6 @@ def is_public(text: str, span: Span) -> bool:
         or _NAME_WITH_DIGEST.match(value)
         or _FILE_NAME.match(value)
         or _CHECKSUM_OF_FILE.search(before)
-        or (_NEXT_VARIABLE.match(value) and _LINE_START.search(before))
     ):
         return True
     if re.fullmatch(r"[0-9A-F]{16}|[0-9A-F]{40}", value) and _SIGNING_KEY_ID.search(before):
@@ -140,6 +139,13 @@ def is_public(text: str, span: Span) -> bool:
         return False
     return bool(_PUBLIC_NAME.search(name_match["name"])) or (
         span.kind != "cookie" and bool(_ID_NAME.search(name_match["name"]))
+    )
+
+
+def is_next_variable(text: str, span: Span) -> bool:
+    """Returns whether what was taken for the value of a variable is the line of the next one, with its name."""
+    return bool(
+        _NEXT_VARIABLE.match(text, span.start) and _LINE_START.search(text, max(0, span.start - 24), span.start)
     )
 
 
