@@ -166,6 +166,14 @@ def test_what_a_subagent_was_asked_gives_its_title(tmp_path):
     assert read(tmp_path, asked)[1].session.title == ""  # within the parent's own file
 
 
+@pytest.mark.parametrize("tag", ["system-reminder", "lerim-memories", "fork-boilerplate"])
+def test_what_is_injected_beside_a_subagents_task_is_not_in_its_title(tmp_path, tag):
+    injected = f"<{tag}>\nUse uv.\n</{tag}>"
+    for content in (f"{injected}\n\nFind the parser", [text(injected), text("Find the parser")]):
+        records = [prompt("[Request interrupted by user]", isSidechain=True), prompt(content, isSidechain=True)]
+        assert read(tmp_path, *records, name="agent-a1")[1].session.title == "Find the parser"
+
+
 def test_a_record_copied_within_one_file_counts_once(tmp_path):
     copied = [prompt("Use uv"), reply("m1", call("t1", "Bash", command="x")), answer("t1", "no", is_error=True)]
     turns, done = read(tmp_path, *copied, *copied, *copied)

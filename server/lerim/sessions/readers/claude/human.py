@@ -35,6 +35,8 @@ _CONTEXT_TAGS = (
     "new-diagnostics user-prompt-submit-hook session-start-hook"
 )
 _CONTEXT = (MEMORIES_TAG, *_CONTEXT_TAGS.split(), *_PROGRAM_TAGS)
+_AROUND_REQUESTS = (*_CONTEXT, "fork-boilerplate")
+"""The tags of what stands beside the task in a request to a subagent."""
 _INJECTED_STARTS = (
     *(f"<{tag}>" for tag in _CONTEXT),
     "Caveat:",
@@ -98,7 +100,9 @@ def parse_request(record: ClaudeRecord, *, is_subagent: bool) -> str:
     """Returns what another agent asks of a teammate or a subagent in a record; '' if it asks for nothing."""
     if record.message is None or record.is_meta:
         return ""
-    text = "\n".join(block_texts(record.message.content)).strip()
+    text = text_outside_blocks("\n".join(block_texts(record.message.content)), _AROUND_REQUESTS).strip()
+    if text.startswith(_INJECTED_STARTS):
+        return ""
     if team := _TEAM_TAG.match(text):
         asked = text[team.end() :].partition("</teammate-message>")[0].strip()
         return find_text(parse_fields(asked), "subject") if asked.startswith("{") else asked
