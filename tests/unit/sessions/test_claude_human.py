@@ -22,6 +22,7 @@ INJECTED = [
     "<agent-notification>\n<agent-id>a1</agent-id>\n</agent-notification>",
     "Unknown skill: load",
     '<command-message>The "pdf" skill is loading</command-message>\n<command-name>pdf</command-name>',
+    '<command-message>The "pdf" skill is loading</command-message>',
     "/rate-limit-options\n/rate-limit-options",
     "<system-reminder>\nThe date has changed.\n</system-reminder>",
     "<lerim-memories>\nUse uv, not pip.",

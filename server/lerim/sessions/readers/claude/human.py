@@ -226,9 +226,9 @@ def _parse_text(text: str) -> TypedText | None:
         return TypedText("shell", command) if command else None
     if text.startswith(_COMMAND_STARTS):
         arguments = tag_content(text, "command-args")
-        name = tag_content(text, "command-name") or "/" + tag_content(text, "command-message")
+        name = tag_content(text, "command-name")
         if arguments:
-            return TypedText("command", f"{name} {arguments}")
+            return TypedText("command", f"{name or '/' + tag_content(text, 'command-message')} {arguments}")
         # the record of a built-in command, such as /clear, begins with its name; a skill that the agent calls has no /
         is_called = text.startswith("<command-message>") and name.startswith("/")
         return TypedText("command", name) if is_called else None
