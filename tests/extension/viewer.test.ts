@@ -37,13 +37,21 @@ test("a guess grows with the text, and not without end", () => {
 
 test("what a person typed is markdown in which paths and names stay as they were typed", () => {
   const texts = (text: string, typed: boolean): unknown[] => {
-    const [paragraph] = parseMarkdown(text, typed).children;
+    const [paragraph] = parseMarkdown(text, typed)?.children ?? [];
     return paragraph?.type === "paragraph" ? paragraph.children.map((child) => ("value" in child ? child.value : [child.type, ..."children" in child ? child.children.map((one) => "value" in one && one.value) : []])) : [];
   };
   expect(texts("**Never** touch C:\\work\\_old\\.git &amp; __init__.py", true)).toEqual([["strong", "Never"], " touch C:\\work\\_old\\.git &amp; ", "__init__", ".py"]);
   expect(texts("**Never** \\*this\\* &amp; __init__.py", false)).toEqual([["strong", "Never"], " *this* & ", "__init__", ".py"]);
-  expect(parseMarkdown("## Task\n\n- one", true).children.map(({ type }) => type)).toEqual(["heading", "list"]);
-  expect(parseMarkdown("## A\n\n#### B\n\n# C\n\n## D").children.map((node) => node.type === "heading" && node.depth)).toEqual([1, 2, 1, 2]);
+  expect(parseMarkdown("## Task\n\n- one", true)?.children.map(({ type }) => type)).toEqual(["heading", "list"]);
+  expect(parseMarkdown("## A\n\n#### B\n\n# C\n\n## D")?.children.map((node) => node.type === "heading" && node.depth)).toEqual([1, 2, 1, 2]);
+});
+
+test("markup that is nested without end is shown as it is written, and what people write is not", () => {
+  const nested = (mark: string, count: number): string => `${mark.repeat(count)}a${mark.repeat(count)}`;
+  const endless = [">".repeat(5000), "> ".repeat(2500) + "a", `text\n${"- ".repeat(40)}a`, nested("*", 5000), nested("_", 5000), nested("**a ", 1001), "x".repeat(60_001)];
+  for (const text of endless) expect(parseMarkdown(text, true), text.slice(0, 20)).toBeUndefined();
+  const usual = ["*".repeat(80), "_".repeat(80), "-".repeat(80), "> > > a", "- - 1. a", "snake_case_name ".repeat(2000), "**bold** and *more*\n\n".repeat(1000)];
+  for (const text of usual) expect(parseMarkdown(text, true), text.slice(0, 20)).toBeDefined();
 });
 
 test("a call names files as they are named in the folder of its session", () => {

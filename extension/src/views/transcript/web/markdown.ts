@@ -6,7 +6,7 @@ import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
 import { gfmTable } from "micromark-extension-gfm-table";
 import { button, type Child, h } from "../../shared/web/dom";
 import { highlightedCode } from "../../shared/web/highlighting";
-import { literalText } from "../../shared/web/prose";
+import { literalText, prose } from "../../shared/web/prose";
 import { parseFilePlace, type FilePlace } from "./fileplaces";
 
 export interface MarkdownActions {
@@ -15,18 +15,30 @@ export interface MarkdownActions {
 }
 
 /** Longer texts are shown as they are written: parsing them would hold up scrolling. */
-export const maxMarkdown = 60_000;
+const maxMarkdown = 60_000;
+/** How many quotes and lists may begin in one line. */
+const deepLine = /^(?:[ \t]*(?:>|[-+*][ \t]|\d{1,9}[.)][ \t])){32}/m;
+/** How many marks of emphasis may stand in one paragraph: each is compared with those before it. */
+const maxMarks = 2000;
+const emphasisMark = /\*|(?<![a-z\d])_|_(?![a-z\d])/gi;
 
 /** What a person types outside code without meaning markdown: the backslash of a path, `&` and what follows it. */
 const asTyped = { disable: { null: ["characterEscape", "characterReference"] } };
 
 /** The blocks of a markdown text. In what a person `typed`, a backslash is a backslash. */
 export function markdownBlocks(text: string, actions: MarkdownActions, typed = false): Child[] {
-  return parseMarkdown(text, typed).children.flatMap((node) => (node.type === "html" ? [h("p", { class: "html" }, ...literalText(node.value))] : drawNode(node, actions)));
+  const tree = parseMarkdown(text, typed);
+  if (tree === undefined) return [h("p", { class: "as-written" }, ...prose(text))];
+  return tree.children.flatMap((node) => (node.type === "html" ? [h("p", { class: "as-written" }, ...literalText(node.value))] : drawNode(node, actions)));
 }
 
-/** The tree of a markdown text, in which `__init__` is a name and not bold, and no level of headings is left out. */
-export function parseMarkdown(text: string, typed = false): Root {
+/**
+ * The tree of a markdown text, in which `__init__` is a name and not bold, and no level of headings is left out. Undefined for a text that
+ * would take long to parse, or whose tree would be so deep that it cannot be drawn.
+ */
+export function parseMarkdown(text: string, typed = false): Root | undefined {
+  if (text.length > maxMarkdown || deepLine.test(text)) return undefined;
+  if (text.split(/\n[ \t\r]*\n/).some((paragraph) => [...paragraph.matchAll(emphasisMark)].length > maxMarks)) return undefined;
   const tree = fromMarkdown(text, { extensions: [gfmTable(), ...(typed ? [asTyped] : [])], mdastExtensions: [gfmTableFromMarkdown()] });
   keepNames(tree, text);
   closeHeadingGaps(tree);

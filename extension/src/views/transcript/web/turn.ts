@@ -1,9 +1,9 @@
 import type { ShownCall, SessionTurn } from "../../../protocol";
 import { clockText, momentText } from "../../../text/sessionwording";
 import { button, h } from "../../shared/web/dom";
-import { prose, literalText } from "../../shared/web/prose";
+import { literalText } from "../../shared/web/prose";
 import { spellOutHidden } from "../../shared/web/text";
-import { codeBlock, markdownBlocks, type MarkdownActions, maxMarkdown } from "./markdown";
+import { codeBlock, markdownBlocks, type MarkdownActions } from "./markdown";
 
 export interface TurnActions extends MarkdownActions {
   readonly showWhole: () => void;
@@ -57,11 +57,10 @@ export function turnArticle(turn: SessionTurn, context: TurnContext, actions: Tu
   );
 }
 
-/** The text of a turn as markdown; one that is too long for that as it was written. */
+/** The text of a turn. */
 function messageBlocks(turn: SessionTurn, actions: TurnActions): HTMLElement[] {
   if (turn.kind === "shell") return [codeBlock(turn.text, "bash", actions)];
-  if (turn.text.length <= maxMarkdown) return [h("div", { class: "words markdown", attributes: { dir: "auto" } }, ...markdownBlocks(turn.text, actions, turn.role === "user"))];
-  return [h("div", { class: "words typed", attributes: { dir: "auto" } }, ...prose(turn.text))];
+  return [h("div", { class: "words markdown", attributes: { dir: "auto" } }, ...markdownBlocks(turn.text, actions, turn.role === "user"))];
 }
 
 /** The placeholder of a turn that is not loaded yet. */
