@@ -46,7 +46,7 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
       { prompt: "Run the tests of the cart", command: "pytest tests/test_cart.py", code: 1, output: "E  AssertionError: 3 != 4\n1 failed", answer: "One test fails: `total` rounds twice." },
       { prompt: "No, never round in src/cart.py, round only where a price is printed", command: "pytest tests/test_cart.py", output: "4 passed", answer: "Rounding is gone from `src/cart.py`." },
       { prompt: `Explain it once more: ${hostile}\n\n## Where\n\n- **What** is in src\\cart.py and __init__.py?\n- \`src/cart.py\` is the one`, answer: `What is rounded:\n\n\`\`\`python\nprint(round(total, 2))\n\`\`\`\n\n${hostile}${"\n\nNothing else is rounded in this file.".repeat(60)}` },
-      { prompt: "thanks", answer: "You are welcome." },
+      { prompt: "thanks", command: "git log", output: "nothing more\n".repeat(40), answer: "You are welcome." },
     ], new Date());
     gemini(machine.home, root, [
       { prompt: "Which discounts are there?", answer: "A voucher and a bulk discount." },
@@ -140,7 +140,13 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
 
   await run("a transcript that another tab covered comes back as it was left", async () => {
     const place = (frame) => frame.locator(".feed").evaluate((feed) => [...feed.querySelectorAll(".turn")].map((turn) => Math.round(turn.getBoundingClientRect().top - feed.getBoundingClientRect().top)).find((top) => top > 0));
-    let frame = await viewer();
+    const coverAndReturn = async () => {
+      await screen.openFile("src/cart.py");
+      await screen.page.locator(".tab", { hasText: "Run the tests of the cart" }).click();
+      return viewer();
+    };
+    let frame = await coverAndReturn();
+    await until("the summary that was unfolded is still unfolded where the reading stopped", async () => (await frame.locator(".feed").evaluate((feed) => feed.scrollTop)) === 2 && (await frame.locator(".summary .markdown").isVisible()));
     await frame.locator(".heading").click();
     await screen.page.keyboard.press("Home");
     await until("the unfolded call is in sight", () => frame.locator(".call[open]").first().isVisible());
@@ -150,11 +156,21 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
       const [first, second] = [await place(frame), await place(frame)];
       return (await frame.locator(".feed").evaluate((feed) => feed.scrollTop)) >= 300 && first === second && { top: first, open: await frame.locator(".call[open]").count() };
     });
-    await screen.openFile("src/cart.py");
-    await screen.page.locator(".tab", { hasText: "Run the tests of the cart" }).click();
-    frame = await viewer();
+    frame = await coverAndReturn();
     await until("the place and what was unfolded are the same", async () => (await frame.locator(".call[open]").count()) === before.open && Math.abs((await place(frame)) - before.top) <= 2);
     await screen.shot("came-back");
+    await frame.locator(".heading").click();
+    await screen.page.keyboard.press("End");
+    const call = frame.locator(".call", { hasText: "git log" }).locator("summary");
+    const top = () => call.evaluate((summary) => Math.round(summary.getBoundingClientRect().top));
+    const stood = await until("the last call stands still", async () => {
+      const [first, second] = [await top(), await top()];
+      return first === second && { top: first };
+    });
+    await call.click();
+    await until("what it printed is read", async () => /Output:/.test(await frame.locator(".call[open]", { hasText: "git log" }).innerText()));
+    assert.equal(await top(), stood.top, "what is unfolded at the end of a session stays where it was clicked");
+    await screen.page.keyboard.press("Home");
   });
 
   await run("an answer is shown as markdown: its code is coloured, a file it names opens, and the session can be continued", async () => {

@@ -127,7 +127,7 @@ const foldSummary = (): void => {
   summaryBox.open = false;
   feed.removeEventListener("scroll", foldSummary);
 };
-if ((saved?.position.row ?? 0) === 0) feed.addEventListener("scroll", foldSummary, { passive: true });
+if (saved === undefined || (saved.position.row === 0 && saved.position.offset <= 0)) feed.addEventListener("scroll", foldSummary, { passive: true });
 vscode.postMessage({ type: "ready" });
 
 function handleMessage(message: ToTranscript): void {

@@ -28,7 +28,7 @@ export class VirtualList {
   #heights = new RowHeights([]);
   #content: VirtualListContent | undefined;
   #scheduledFrame = 0;
-  /** The place that was jumped to; it stays at the edge while heights are measured, until somebody scrolls. */
+  /** The place that was jumped to; it stays at the edge while heights are measured, until somebody scrolls, clicks or types. */
   #pinned: ListPlace | undefined;
   /** Where the list itself scrolled to last. */
   #ownScrollTop = 0;
@@ -38,6 +38,8 @@ export class VirtualList {
     this.#resizeObserver = new ResizeObserver(() => this.draw());
     this.#resizeObserver.observe(scroller);
     scroller.addEventListener("scroll", () => this.#onScroll(), { passive: true });
+    // what a person unfolds stays where they see it, even above the place that was jumped to
+    for (const type of ["pointerdown", "keydown"]) scroller.addEventListener(type, () => (this.#pinned = undefined), { passive: true });
   }
 
   /** Shows other content, or the same with more rows at its end; the visible part stays in place. */
