@@ -33,9 +33,9 @@ interface Lens {
 }
 
 /** The lines on which lenses stand when the sidecar found `save` on line 7, and not `lost`; the first is the file's own. */
-async function lensLines(middleware: ReturnType<typeof placeLensesOnSymbols>, document: unknown): Promise<number[]> {
+async function lensLines(middleware: ReturnType<typeof placeLensesOnSymbols>, document: unknown, ...more: string[]): Promise<number[]> {
   const lens = (line: number, ...subject: string[]): Lens => ({ range: new Range(line, 0, line, 0), command: { arguments: ["file:///repo/a.py", ...subject] } });
-  const lenses = [lens(0), lens(7, "save"), lens(0, "lost")];
+  const lenses = [lens(0), ...more.map((name) => lens(7, name)), lens(7, "save"), lens(0, "lost")];
   type Provide = NonNullable<typeof middleware.provideCodeLenses>;
   // SAFETY: the middleware reads a document's address, and a lens's range and command only
   const found = await middleware.provideCodeLenses?.(document as Parameters<Provide>[0], undefined as unknown as Parameters<Provide>[1], (() => lenses) as unknown as Parameters<Provide>[2]);
@@ -61,4 +61,10 @@ test("where VS Code knows no symbols the sidecar's place is taken, until VS Code
   expect(await lensLines(middleware, document)).toEqual([0, 7]);
   expect(await lensLines(middleware, document)).toEqual([0, 5]);
   expect(await lensLines(middleware, document)).toEqual([0]);
+});
+
+test("a symbol that memories name in two ways has one lens, and its owner's on the same line stays", async () => {
+  answers.symbols.push([], [symbol("Store", 5, symbol("save", 5))]);
+  expect(await lensLines(placeLensesOnSymbols(), { uri: Uri.file("/repo/a.py") }, "Store.save", "Store")).toEqual([0, 7, 7]);
+  expect(await lensLines(placeLensesOnSymbols(), { uri: Uri.file("/repo/b.py") }, "Store.save", "Store")).toEqual([0, 5, 5]);
 });

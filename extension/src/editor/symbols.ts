@@ -15,7 +15,8 @@ export type Symbols = readonly (vscode.DocumentSymbol | vscode.SymbolInformation
 /**
  * Middleware that moves a symbol's lens to where VS Code finds the symbol. If VS Code knows the document's symbols but this one is
  * missing or ambiguous, the lens is dropped, since the file's own lens counts its memories as well. The line found by the sidecar is
- * only used for documents without symbols in VS Code.
+ * only used for documents without symbols in VS Code. Where memories name a symbol both `save` and `Store.save`, the lens of `save` counts
+ * them all, and stands alone.
  */
 export function placeLensesOnSymbols(): Middleware {
   const documentsWithSymbols = new WeakSet<vscode.TextDocument>();
@@ -25,7 +26,7 @@ export function placeLensesOnSymbols(): Middleware {
       if (!lenses.some((lens) => lensSubject(lens) !== undefined)) return lenses;
       const symbols = (await symbolsOf(document.uri)) ?? [];
       if (symbols.length > 0) documentsWithSymbols.add(document);
-      return lenses.flatMap((lens) => {
+      const placed = lenses.flatMap((lens) => {
         const subject = lensSubject(lens);
         if (subject === undefined) return [lens];
         if (!documentsWithSymbols.has(document)) return subject.found ? [lens] : [];
@@ -33,6 +34,13 @@ export function placeLensesOnSymbols(): Middleware {
         if (range === undefined) return [];
         lens.range = range;
         return [lens];
+      });
+      const lineOf = (lens: vscode.CodeLens, symbol: string): string => `${lens.range.start.line} ${symbol}`;
+      const taken = new Set(placed.map((lens) => lineOf(lens, lensSubject(lens)?.symbol ?? "")));
+      return placed.filter((lens) => {
+        const { symbol = "" } = lensSubject(lens) ?? {};
+        const last = symbol.slice(symbol.lastIndexOf(".") + 1);
+        return last === symbol || !taken.has(lineOf(lens, last));
       });
     },
   };

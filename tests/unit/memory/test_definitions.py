@@ -133,7 +133,9 @@ def test_python_that_does_not_parse_or_is_very_long_is_looked_at_line_by_line() 
         ("a.rb", "class Store\n  def save\n    1\n  end\nend\n", ["Store", *["Store.save"] * 3, "Store"]),
         ("a.sh", "deploy() {\n  echo 1\n}\necho 2\n", [*["deploy"] * 3, ""]),
         ("a.ts", "function f() {\n  1;\n}\nfunction f() {\n  2;\n}\n", [""] * 6),
-        ("notes.txt", "Nothing here.\n", [""]),
+        ("notes.txt", "Please record the changes.\n", [""]),
+        ("ci.YML", "- name: please record the run\n", [""]),
+        ("docs/LICENSE", "class actions are\n", [""]),
     ],
 )
 def test_the_symbol_around_a_line_is_the_innermost_that_a_reference_can_name(
