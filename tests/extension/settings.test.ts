@@ -12,7 +12,7 @@ interface Manifest {
   readonly capabilities: { readonly untrustedWorkspaces: { readonly supported: string; readonly restrictedConfigurations: readonly string[] }; readonly virtualWorkspaces: { readonly supported: boolean } };
   readonly contributes: {
     readonly commands: readonly { readonly command: string; readonly title: string; readonly category?: string }[];
-    readonly menus: Readonly<Record<"editor/context", readonly { readonly command: string }[]>>;
+    readonly menus: Readonly<Record<"editor/context" | "view/item/context", readonly { readonly command: string; readonly group?: string; readonly when?: string }[]>>;
     readonly configuration: { readonly properties: Readonly<Record<string, { readonly default: unknown; readonly scope?: string; readonly enum?: readonly string[]; readonly type: string | readonly string[] }>> };
   };
 }
@@ -35,6 +35,13 @@ test("every declared command and every link command is registered", () => {
 test("a menu of the editor, which shows no category, names Lerim with the command", () => {
   const titles = new Map(manifest.contributes.commands.map((one) => [one.command, one.title]));
   expect(manifest.contributes.menus["editor/context"].map(({ command }) => titles.get(command))).toContain("Lerim: Add Memory…");
+});
+
+test("what a button of a row does is in the row's menu, too, which the keyboard opens", () => {
+  const entries = manifest.contributes.menus["view/item/context"];
+  const names = (inline: boolean): string[] => entries.filter(({ group = "" }) => group.startsWith("inline") === inline).map(({ command, when = "" }) => `${command} ${/^view == [\w.]+/.exec(when)?.[0] ?? ""}`);
+  expect(names(true).length).toBeGreaterThan(5);
+  expect(names(false)).toEqual(expect.arrayContaining(names(true)));
 });
 
 test("only stable API of the oldest supported editor is used, and no other extension", () => {
