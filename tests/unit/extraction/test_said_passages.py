@@ -64,6 +64,11 @@ def test_a_long_sentence_is_not_split_within_code() -> None:
     assert [text[one.start : one.end].count("`") for one in find_sentences(text)] == [2, 0]
 
 
+def test_a_backtick_that_opens_no_code_keeps_no_long_sentence_whole() -> None:
+    text = "Press the ` key; " + "; ".join(["always run make lint before each commit to this project"] * 20)
+    assert max(one.end - one.start for one in find_sentences(text)) <= 600
+
+
 def test_points_of_a_list_keep_their_heading_and_lose_their_marks() -> None:
     text = "## Rules for tests\n- Never mock the database.\n- [ ] Use a real one\n1. Run them with make test"
     found = list(find_sentences(text))

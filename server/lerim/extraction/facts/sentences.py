@@ -17,7 +17,7 @@ MIN_WORDS = 3
 MAX_SENTENCE_CHARS = 600
 """Longer sentences are split at semicolons and dashes outside code."""
 MAX_ASIDE_CHARS = 200
-"""How far before and after the end of a sentence the parentheses may be that it is in."""
+"""How far before and after the end of a sentence the parentheses may be that it is in, and the end of code."""
 MAX_READ_CHARS = 40_000
 """Characters read of one message: its head and its tail."""
 
@@ -155,13 +155,18 @@ def _split_to_fit(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     if end - start > MAX_SENTENCE_CHARS:
         at = start
         for part in _PARTS.finditer(text, start, end):
-            in_code = text.count("`", at, part.start()) % 2
-            if part.start() - at >= MAX_SENTENCE_CHARS // 4 and not in_code:
+            if part.start() - at >= MAX_SENTENCE_CHARS // 4 and not _is_in_code(text, at, part, end):
                 yield from _trim_spans(text, at, part.start())
                 at = part.end()
         yield from _trim_spans(text, at, end)
     else:
         yield from _trim_spans(text, start, end)
+
+
+def _is_in_code(text: str, start: int, found: re.Match[str], end: int) -> bool:
+    """Returns whether a place is in code that was opened after `start` and is closed soon."""
+    is_closed = text.find("`", found.end(), min(end, found.end() + MAX_ASIDE_CHARS)) >= 0
+    return is_closed and text.count("`", start, found.start()) % 2 == 1
 
 
 def _trim_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
