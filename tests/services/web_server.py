@@ -18,6 +18,7 @@ from hang import HANG
 from lerim.paths import Home
 from lerim.web.binding import ServeOptions, open_socket, plan_binding
 from lerim.web.daemon.daemon import Daemon
+from lerim.web.running import mark_environment
 from lerim.web.running_jobs import Work
 from lerim.web.served import Served
 from lerim.web.server import QuietServer, make_app, make_config
@@ -59,7 +60,8 @@ def web_server(home: Home, now: datetime | None = None) -> Iterator[WebServer]:
         work = Work(home, environ)
         work.processes.executable = warm_python()
         daemon = Daemon(home, environ, work, clock)
-        served = Served(home, environ, binding, load_token(home), clock, work, daemon)
+        mark = mark_environment(home, environ)
+        served = Served(home, environ, binding, load_token(home), clock, work, daemon, mark)
         server = QuietServer(make_config(make_app(served), ServeOptions()))
         thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
         thread.start()

@@ -12,6 +12,7 @@ from .binding import ServeOptions as ServeOptions
 from .binding import open_socket as open_socket
 from .binding import plan_binding as plan_binding
 from .running import mark_environment as mark_environment
+from .running import read_umask as read_umask
 from .running import request_server as request_server
 from .running import stream_from_server as stream_from_server
 from .running_jobs import WorkEvent as WorkEvent

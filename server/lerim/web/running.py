@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import http.client
+import os
 import ssl
 import time
 from collections.abc import Iterator, Mapping
@@ -107,13 +108,21 @@ def stream_from_server(
     """Yields the events of a stream of the running server. Raises as `request_server`, also for an error that ends
     it."""
     with _open_answer(home, running, method, path, body) as response:
-        for line in response:
+        for line in _read_lines(response):
             if not line.startswith(b"data: "):
                 continue
             try:
                 yield decoder.decode(line[6:])
             except msgspec.ValidationError:
                 raise _make_error(line[6:], response.status, running) from None
+
+
+def _read_lines(response: http.client.HTTPResponse) -> Iterator[bytes]:
+    """Yields the lines of a body. Raises HTTPException if it breaks off, which `readline` takes for its end."""
+    rest = b""
+    while part := response.read1(65_536):
+        *lines, rest = (rest + part).split(b"\n")
+        yield from lines
 
 
 @contextmanager
@@ -134,7 +143,7 @@ def _open_answer(
         kind = NoAnswerError
         connection.request(method, path, content, headers)
         response = connection.getresponse()
-        if response.status >= 400:
+        if response.status >= 300:  # a path without a name leads elsewhere
             raise _make_error(response.read(), response.status, running)
         yield response
     except (OSError, http.client.HTTPException) as error:
@@ -145,18 +154,27 @@ def _open_answer(
 
 
 def mark_environment(home: Home, environ: Mapping[str, str]) -> str:
-    """Returns a mark of the variables that decide what is read and which models can be asked, and of the time zone: two
-    processes with the same mark do the same. It reveals nothing of the variables. Raises ServerError."""
+    """Returns a mark of the variables that decide what is read and which models can be asked and how, of the time zone,
+    and of the permissions of new files: two processes with the same mark do the same. It reveals nothing of the
+    variables. As for `read_umask`, no thread may write files meanwhile. Raises ServerError."""
     names = sorted(name for name in environ if _is_deciding(name))
-    values = msgspec.json.encode([*((name, environ[name]) for name in names), (time.timezone, time.tzname)])
+    zone = (time.timezone, time.tzname)
+    values = msgspec.json.encode([*((name, environ[name]) for name in names), zone, read_umask()])
     return hmac.new(load_token(home).encode(), values, hashlib.sha256).hexdigest()
+
+
+def read_umask() -> int:
+    """Returns which permissions new files of this process do not get. It can only be read by setting it, so no thread
+    may write files meanwhile."""
+    os.umask(umask := os.umask(0o077))
+    return umask
 
 
 def _is_deciding(name: str) -> bool:
     return (
-        name in ("HOME", "USERPROFILE", *STORE_VARIABLES)
+        name in ("HOME", "USERPROFILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", *STORE_VARIABLES)
         or name.startswith("LERIM_")
-        or name.endswith(("_API_KEY", "_AUTH_TOKEN"))
+        or name.upper().endswith(("_API_KEY", "_AUTH_TOKEN", "_PROXY"))
     )
 
 

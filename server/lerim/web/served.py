@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 class Served:
     """The home that is served, and how.
 
-    `clock` gives the time with its zone; `work` and `daemon` do what takes time.
+    `clock` gives the time with its zone; `work` and `daemon` do what takes time. `environment` is the mark of this
+    process (`mark_environment`).
     """
 
     home: Home
@@ -36,6 +37,7 @@ class Served:
     clock: Callable[[], datetime]
     work: Work
     daemon: Daemon
+    environment: str
     links: LoginLinks = field(default_factory=LoginLinks)
     searches: OpenSearches = field(default_factory=OpenSearches)
     statuses: WeakKeyDictionary[MemorySearch, LastStatus] = field(default_factory=WeakKeyDictionary)

@@ -32,7 +32,7 @@ from lerim.web.background import start_logging
 from lerim.web.binding import LOOPBACK, Binding, ServeOptions, open_socket, plan_binding
 from lerim.web.daemon import Daemon, Timings
 from lerim.web.pages import page_routes
-from lerim.web.running import announce_server, hold_server_lock
+from lerim.web.running import announce_server, hold_server_lock, mark_environment
 from lerim.web.running_jobs import Work
 from lerim.web.security import LOGIN_PATH, BodyTooLargeError, Guard, sign_in
 from lerim.web.served import Served
@@ -70,7 +70,8 @@ def serve(
         binding = plan_binding(options.host, port, has_certificate=has_certificate, proxy_origin=options.proxy_origin)
         work = Work(home, environ)
         daemon = Daemon(home, environ, work, clock, timings=timings)
-        served = Served(home, environ, binding, load_token(home), clock, work, daemon)
+        mark = mark_environment(home, environ)
+        served = Served(home, environ, binding, load_token(home), clock, work, daemon, mark)
         running = RunningServer(
             os.getpid(), _own_address(binding, has_certificate), binding.origin, min(binding.hosts), clock().isoformat()
         )

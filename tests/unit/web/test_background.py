@@ -105,7 +105,7 @@ ENVIRON = {"HOME": "/home/me", "PATH": "/usr/bin", "OPENAI_API_KEY": "sk-secret"
 
 
 def test_the_service_of_linux_keeps_every_argument_and_no_key() -> None:
-    plan = plan_service(ARGV, ENVIRON, "linux")
+    plan = plan_service(ARGV, ENVIRON, "linux", 0o077)
     assert str(plan.path) == "/home/me/.config/systemd/user/lerim.service"
     unit = configparser.RawConfigParser(strict=False, delimiters="=")
     unit.optionxform = str  # type: ignore[assignment, method-assign]
@@ -113,30 +113,32 @@ def test_the_service_of_linux_keeps_every_argument_and_no_key() -> None:
     words = re.findall(r'"((?:[^"\\]|\\.)*)"', unit["Service"]["ExecStart"])
     taken = [re.sub(r"\\(.)", r"\1", word).replace("%%", "%").replace("$$", "$") for word in words]
     assert taken == ARGV
+    assert unit["Service"]["UMask"] == "0077"
     assert "sk-secret" not in plan.text
     assert "enable --now lerim" in plan.start
-    moved = plan_service(ARGV, {**ENVIRON, "XDG_CONFIG_HOME": "/home/me/conf"}, "linux")
+    moved = plan_service(ARGV, {**ENVIRON, "XDG_CONFIG_HOME": "/home/me/conf"}, "linux", 0o077)
     assert str(moved.path) == "/home/me/conf/systemd/user/lerim.service"
     agents = {"CLAUDE_CONFIG_DIR": "/data/claude", "CODEX_HOME": "/data/codex", "OPENCODE_DB": "/data/opencode.db"}
-    lines = plan_service(ARGV, {**ENVIRON, **agents}, "linux").text.splitlines()
+    lines = plan_service(ARGV, {**ENVIRON, **agents}, "linux", 0o077).text.splitlines()
     assert {f'Environment="{name}={value}"' for name, value in agents.items()} <= set(lines)
-    assert 'Environment="HOME=/home/m $x 1%%"' in plan_service(ARGV, {"HOME": "/home/m $x 1%"}, "linux").text
+    assert 'Environment="HOME=/home/m $x 1%%"' in plan_service(ARGV, {"HOME": "/home/m $x 1%"}, "linux", 0o077).text
     with pytest.raises(ServerError, match="line break"):
-        plan_service(["/a\nExecStartPre=/bin/evil"], ENVIRON, "linux")
+        plan_service(["/a\nExecStartPre=/bin/evil"], ENVIRON, "linux", 0o077)
 
 
 def test_the_service_of_macos_keeps_every_argument_and_no_key() -> None:
-    plan = plan_service(ARGV, ENVIRON, "darwin")
+    plan = plan_service(ARGV, ENVIRON, "darwin", 0o077)
     assert str(plan.path) == "/home/me/Library/LaunchAgents/dev.lerim.server.plist"
     content = plistlib.loads(plan.text.encode())
     assert content["ProgramArguments"] == ARGV
+    assert content["Umask"] == 0o077
     assert content["EnvironmentVariables"] == {"HOME": "/home/me", "PATH": "/usr/bin"}
     assert "launchctl load" in plan.start
 
 
 def test_windows_has_no_service() -> None:
     with pytest.raises(ServerError, match="no service"):
-        plan_service(ARGV, {"USERPROFILE": "C:\\Users\\me"}, "win32")
+        plan_service(ARGV, {"USERPROFILE": "C:\\Users\\me"}, "win32", 0o077)
 
 
 def test_a_service_is_shown_and_written_only_after_a_yes(desk: Desk, isolated: Path) -> None:

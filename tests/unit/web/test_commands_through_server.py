@@ -5,20 +5,25 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from between import Between, stand_between
+from chat_server import streams
 from desk import Desk, correction
+from hang import HANG
 from lerim.project import project
 from lerim.review import ReviewPaths
 from lerim.views import RunningServer, find_running_server
-from model_desk import SERVER
+from model_desk import SERVER, environ, model
 from reviews import added
 from terminal import answer, run
+from warm_python import warm_python
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="waits for the server as a child and kills it")
 
@@ -114,10 +119,12 @@ def test_what_a_command_shows_is_the_same_from_the_server(
         ("sessions", "show", session, "--turn", "1"),
         ("sessions", "show", "unknown"),
         ("sessions", "show", "s"),
+        ("sessions", "show", ""),
         ("review", "list", *here),
         ("review", "list", "--global"),
         ("review", "show", candidate, *here),
         ("review", "show", "20200101-unknown", *here),
+        ("review", "show", "", *here),
         ("review", "left-out", *here),
         ("review", "undo", "--list", *here),
         ("memory", "list", *here),
@@ -131,6 +138,7 @@ def test_what_a_command_shows_is_the_same_from_the_server(
         ("memory", "show", memory, *here),
         ("memory", "show", theme, *here),
         ("memory", "show", "20200101-unknown", *here),
+        ("memory", "show", "", *here),
         ("ask", "Do we use uv or pip?", "--model", "none", *here),
         ("ask", "Of penguins?", "--model", "none", *here),
         ("ask", "How to answer in sentences?", "--model", "none", "--global"),
@@ -175,6 +183,8 @@ def test_what_a_command_does_is_done_once_and_told_the_same(
         ("memory", "delete", uv),
         ("memory", "restore", uv),
         ("memory", "archive", "20200101-unknown"),
+        ("memory", "archive", ""),
+        ("memory", "edit", "", "--title", "Nothing"),
         ("memory", "archive", "20200101-unknown", "20200102-unknown"),
         ("memory", "merge", uv),
         ("review", "accept", "20200101-unknown"),
@@ -224,6 +234,25 @@ def test_a_server_in_another_time_zone_is_not_used(
     assert between.requests == []
 
 
+@pytest.mark.parametrize("name", ["HTTPS_PROXY", "no_proxy", "REQUESTS_CA_BUNDLE"])
+def test_a_server_that_reaches_models_in_another_way_is_not_used(
+    desk: Desk, between: Between, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "proxy.example")
+    assert answer("memory", "list", "--repo", str(desk.repo))["memories"]
+    assert between.requests == []
+
+
+def test_a_memory_gets_the_permissions_that_the_terminal_gives_new_files(desk: Desk, between: Between) -> None:
+    before = os.umask(0o077)
+    try:
+        private = answer("memory", "add", "--title", "Only for me", "--repo", str(desk.repo))
+    finally:
+        os.umask(before)
+    assert Path(private["path"]).stat().st_mode & 0o777 == 0o600
+    assert between.requests == []
+
+
 def test_the_server_is_not_asked_about_a_project_that_it_does_not_know(desk: Desk, between: Between) -> None:
     answer("project", "remove", "--repo", str(desk.repo))
     assert answer("memory", "list", "--repo", str(desk.repo))["memories"]
@@ -269,6 +298,33 @@ def test_a_server_that_hangs_is_waited_for_only_briefly(desk: Desk, server: Runn
     assert "Use uv, not pip" in listed.stdout
     assert listed.stderr.startswith("note: The running server does not answer: timed out. The command goes on without")
     assert "lerim down" in listed.stderr
+
+
+def test_a_server_that_hangs_is_waited_for_once_by_a_command(desk: Desk, server: RunningServer) -> None:
+    ids = [one["id"] for one in answer("memory", "list", "--repo", str(desk.repo))["memories"]]
+    os.kill(server.pid, signal.SIGSTOP)
+    archived = run("memory", "archive", *ids, "--repo", str(desk.repo))
+    assert (archived.exit_code, len(ids), archived.stderr.count("does not answer")) == (0, 3, 1)
+
+
+@pytest.mark.parametrize("ends", ["killed", "stopped"])
+def test_an_answer_that_was_begun_is_not_given_a_second_time(desk: Desk, server: RunningServer, ends: str) -> None:
+    deadline = time.monotonic() + HANG
+    with model(desk, streams("We use `uv`. [1]\nThe reason", end="hangs")) as service:
+        command = [warm_python(), "-m", "lerim", "ask", "Do we use uv or pip?", "--repo", str(desk.repo)]
+        asking = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ())
+        assert asking.stdout
+        first = asking.stdout.readline().decode()
+        if ends == "killed":
+            os.kill(server.pid, signal.SIGKILL)
+        else:
+            answer("down")
+        rest, error = asking.communicate(timeout=HANG)
+    while find_running_server(desk.home) is not None:  # the kernel frees the lock of a killed process a little later
+        assert time.monotonic() < deadline
+    assert (first, asking.returncode, rest) == ("We use `uv`. [1]\n", 1, b""), error.decode()
+    assert b"running server" in error
+    assert len(service.asked) == 1
 
 
 def test_files_of_agents_are_brought_up_to_date_and_the_terminal_says_so(desk: Desk, between: Between) -> None:

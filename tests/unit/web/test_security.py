@@ -12,6 +12,7 @@ from isolation import isolate
 from lerim.errors import ServerError, UsageError
 from lerim.paths import Home
 from lerim.web.binding import open_socket, plan_binding
+from lerim.web.running import COMMAND_HEADER
 from lerim.web.security import CONTENT_SECURITY_POLICY, MAX_BODY_BYTES
 from lerim.web.token import LINK_SECONDS, LoginLinks
 from web_server import WebServer, web_server
@@ -116,6 +117,17 @@ def test_the_cookie_reads_but_changes_something_only_from_our_own_pages(server: 
     assert server.stranger.post("/api/v1/login-links", headers=cookie | own, json={}).status_code == 200
     other = {"Origin": "http://127.0.0.1:1"}
     assert server.stranger.post("/api/v1/login-links", headers=cookie | other, json={}).status_code == 403
+
+
+def test_a_browser_gets_no_secret_by_calling_itself_a_command(server: WebServer) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    server.served.home.config.write_text(f'[extract]\nguidance = "Never tell {secret}"\n', encoding="utf-8")
+    path, as_command = "/api/v1/configuration", {COMMAND_HEADER: "1"}
+    assert secret in server.client.get(path, headers=as_command).text
+    shown = server.stranger.get(path, headers=sign_in(server) | as_command | {"Authorization": "Bearer wrong"}).text
+    server.served.home.config.unlink()
+    assert "Never tell" in shown
+    assert secret not in shown
 
 
 def test_a_body_is_bounded_whether_or_not_it_declares_its_length(server: WebServer) -> None:

@@ -36,6 +36,7 @@ from lerim.web import (
     log_path,
     plan_compose,
     plan_service,
+    read_umask,
     server_arguments,
     start_server,
     stop_server,
@@ -117,7 +118,7 @@ def up_command(
 
 def _write_service(options: ServeOptions, *, yes: bool, as_json: bool) -> None:
     argv = build_lerim_launch(server_arguments(options), sys.executable, os.environ).argv
-    plan = plan_service(argv, os.environ, sys.platform)
+    plan = plan_service(argv, os.environ, sys.platform, read_umask())
     _write_shown_file(Path(plan.path), plan.text, plan.start, plan.remove, yes=yes, as_json=as_json)
 
 

@@ -29,6 +29,9 @@ ALL = {"all": True}
 """The query for a whole list instead of a page."""
 LOOK_SECONDS = 0.2
 """How often Ctrl-C, and the end of a killed server, are looked for."""
+_silent: set[RunningServer] = set()
+"""Servers that let this command wait in vain: it asks them no more, so that it does not wait again for its next
+request."""
 
 
 class _ServerState(msgspec.Struct, frozen=True):
@@ -70,9 +73,9 @@ def post_to_server(
 
 def find_usable_server(home: Home) -> RunningServer | None:
     """Returns the running server if it would do the same as this command; None if no server runs, it is another
-    version, or its environment has other keys or folders."""
+    version, its environment has other keys or folders, or it did not answer this command before."""
     running = find_running_server(home)
-    if running is None:
+    if running is None or running in _silent:
         return None
     from lerim.web import mark_environment, request_server  # imported late: few commands have a server
 
@@ -80,6 +83,7 @@ def find_usable_server(home: Home) -> RunningServer | None:
         answer = request_server(home, running, "GET", "/api/v1/server", seconds=CHECK_SECONDS)
         state = msgspec.json.decode(answer, type=_ServerState)
     except NoAnswerError as error:
+        _silent.add(running)
         _note_silence(error)
         return None
     except (LerimError, msgspec.MsgspecError):
@@ -149,6 +153,9 @@ def _request(
         return msgspec.json.decode(request_server(home, running, method, target, content), type=kind)
     except NotTakenError:
         return None
+    except NoAnswerError:
+        _silent.add(running)
+        raise
 
 
 def _prepare(

@@ -26,6 +26,7 @@ from lerim.views import ProjectContext, find_project_by_key, load_context
 from lerim.web.answers import json_response
 from lerim.web.events import event_response
 from lerim.web.running import COMMAND_HEADER
+from lerim.web.security import has_token
 from lerim.web.served import Served, find_served
 
 Method = Literal["GET", "POST"]
@@ -117,8 +118,9 @@ def make_route(operation: Operation) -> Route:
             arguments["query"] = parse_query(request, query_type)
         if body_type is not None:
             arguments["body"] = parse_body(await request.body(), body_type, request.headers.get("content-type", ""))
-        is_command = COMMAND_HEADER in request.headers
-        call = Call(find_served(request), dict(request.path_params), is_command)
+        served = find_served(request)
+        is_command = COMMAND_HEADER in request.headers and has_token(served, request.headers)  # never a browser's
+        call = Call(served, dict(request.path_params), is_command)
         if is_stream:
             return event_response(await run_in_threadpool(operation.run, call, **arguments))
         if inspect.iscoroutinefunction(operation.run):

@@ -10,7 +10,6 @@ from lerim import __version__
 from lerim.web.api.operations import Call, Operation
 from lerim.web.daemon import DaemonState
 from lerim.web.pages import prepare_first_page
-from lerim.web.running import mark_environment
 
 
 class LoginLinkOutput(msgspec.Struct, frozen=True):
@@ -38,8 +37,7 @@ class ServerOutput(msgspec.Struct, frozen=True):
 def show_server(call: Call) -> ServerOutput:
     """Returns what the server does."""
     served = call.served
-    environment = mark_environment(served.home, served.environ)
-    return ServerOutput(__version__, served.binding.origin, environment, served.daemon.state)
+    return ServerOutput(__version__, served.binding.origin, served.environment, served.daemon.state)
 
 
 operations = [

@@ -26,21 +26,24 @@ class ServicePlan:
     remove: str
 
 
-def plan_service(argv: Sequence[str], environ: Mapping[str, str], platform: str) -> ServicePlan:
-    """Returns the service that runs `argv`. Raises ServerError on a system without such services."""
+def plan_service(argv: Sequence[str], environ: Mapping[str, str], platform: str, umask: int) -> ServicePlan:
+    """Returns the service that runs `argv` and gives new files the permissions that `umask` leaves.
+
+    Raises ServerError on a system without such services.
+    """
     home = user_home(environ, platform)
     variables = {name: environ[name] for name in KEPT_VARIABLES if environ.get(name)}
     if platform == "darwin":
-        return _plan_launchd(argv, variables, home)
+        return _plan_launchd(argv, variables, home, umask)
     if platform.startswith("linux"):
         folder = environ.get("XDG_CONFIG_HOME", "")
         config = PurePosixPath(folder) if PurePosixPath(folder).is_absolute() else home / ".config"
-        return _plan_systemd(argv, variables, config)
+        return _plan_systemd(argv, variables, config, umask)
     todo = "Start it with `lerim up`, for example from the Task Scheduler."
     raise ServerError("Lerim installs no service on this system.", where=platform, todo=todo)
 
 
-def _plan_systemd(argv: Sequence[str], variables: Mapping[str, str], config: PurePath) -> ServicePlan:
+def _plan_systemd(argv: Sequence[str], variables: Mapping[str, str], config: PurePath, umask: int) -> ServicePlan:
     path = config / "systemd" / "user" / "lerim.service"
     lines = [
         "[Unit]",
@@ -50,6 +53,7 @@ def _plan_systemd(argv: Sequence[str], variables: Mapping[str, str], config: Pur
         "Type=exec",
         f"ExecStart={' '.join(map(_quote_systemd, argv)).replace('$', '$$')}",  # only here, `$` has a meaning
         *(f"Environment={_quote_systemd(f'{name}={value}')}" for name, value in variables.items()),
+        f"UMask={umask:04o}",
         "Nice=10",
         "Restart=on-failure",
         "RestartSec=30",
@@ -74,12 +78,13 @@ def _quote_systemd(text: str) -> str:
     return f'"{escaped}"'
 
 
-def _plan_launchd(argv: Sequence[str], variables: Mapping[str, str], home: PurePath) -> ServicePlan:
+def _plan_launchd(argv: Sequence[str], variables: Mapping[str, str], home: PurePath, umask: int) -> ServicePlan:
     path = home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
     content = {
         "Label": LABEL,
         "ProgramArguments": list(argv),
         "EnvironmentVariables": dict(variables),
+        "Umask": umask,
         "RunAtLoad": True,
         "KeepAlive": {"SuccessfulExit": False},
         "ProcessType": "Background",
