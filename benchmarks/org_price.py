@@ -27,9 +27,10 @@ from first_sync import CWD, NEWEST
 from indexing import SHARED
 from lerim.config import load
 from lerim.models import Usage, choose_allowed, compute_cost, count_tokens
-from lerim.org import BackfillScope, LocalSessions, TeamDatabase, Worker, plan_sessions, send_plan
+from lerim.org import BackfillScope, LocalSessions, Worker, plan_sessions, send_plan
 from lerim.paths import Home
 from lerim.project import locate_project
+from lerim.team import TeamDatabase
 from table import Row, report_rows
 
 ROOT = Path(__file__).resolve().parents[1]

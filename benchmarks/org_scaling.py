@@ -28,7 +28,8 @@ from _model_service import ModelHandler
 from _org_simulation import SessionCost, describe_assumptions, simulate
 from first_sync import NEWEST, write_history
 from lerim.models import Model
-from lerim.org import FleetBudget, TeamDatabase
+from lerim.org import FleetBudget
+from lerim.team import TeamDatabase
 from table import Row, report_rows
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"

@@ -20,7 +20,8 @@ from chat_server import Asked, Handler, finds
 from clock import clock_ahead
 from desk import Desk
 from hang import HANG
-from lerim.org import TeamDatabase, Worker, rescue_stalled_jobs
+from lerim.org import Worker, rescue_stalled_jobs
+from lerim.team import TeamDatabase
 from long import at_most
 from model_desk import CENTS, model, story
 from network import network

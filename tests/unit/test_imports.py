@@ -1,12 +1,16 @@
 """A package is imported through its door: with the contract that nothing imports in a circle (pyproject.toml), every
 module can be the first one imported."""
 
+import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import takewhile
 from pathlib import Path
 
 SERVER = Path(__file__).resolve().parents[2] / "server"
+FLOORS = 12
+"""The most packages that a chain of imports may have."""
 IMPORT = re.compile(r"\s*(?:from|import) (lerim\.[\w.]+)")
 
 
@@ -33,3 +37,31 @@ def test_no_two_public_classes_have_the_same_name() -> None:
         for name in re.findall(r"^class ([A-Z]\w*)", path.read_text(encoding="utf-8"), re.MULTILINE):
             places.setdefault(name, []).append(path.relative_to(SERVER).as_posix())
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_no_chain_of_imports_goes_through_more_than_twelve_packages() -> None:
+    imported = imported_packages()
+
+    @cache
+    def chain(package: str) -> tuple[str, ...]:
+        below = (chain(one) for one in sorted(imported[package]))
+        return (package, *max(below, key=len, default=()))
+
+    longest = max(map(chain, imported), key=len)
+    assert len(longest) <= FLOORS, " > ".join(longest)
+
+
+def imported_packages() -> dict[str, set[str]]:
+    """Which top-level packages and modules of our server each of them imports, at its start or later."""
+    places = [path for path in (SERVER / "lerim").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()]
+    found: dict[str, set[str]] = {path.stem: set() for path in places}
+    for path in (SERVER / "lerim").rglob("*.py"):
+        own = path.relative_to(SERVER / "lerim").parts[0].removesuffix(".py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{one.name}" for one in node.names]
+            else:
+                names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            ours = {name.split(".")[1] for name in names if name.startswith("lerim.")}
+            found[own] |= (ours & found.keys()) - {own}
+    return found

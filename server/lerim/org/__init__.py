@@ -1,6 +1,6 @@
 """An organisation's past: sessions of many machines worked through by many workers, with PostgreSQL in their middle.
 
-It needs the extra `lerim[org]`, and no other part of Lerim uses it.
+It needs the extra `lerim[org]`. What a team reads in the database is in `lerim.team`.
 """
 
 import lazy_loader

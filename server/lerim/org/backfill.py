@@ -12,11 +12,11 @@ import msgspec
 
 from lerim.errors import LerimError, OrgError, Problem
 from lerim.models import Model
-from lerim.org.database import TeamDatabase
-from lerim.org.machine import CopyFolder, ExtractionKey, LocalSessions, hash_content, hash_place, name_project
+from lerim.org.machine import CopyFolder, ExtractionKey, LocalSessions, hash_content, hash_place
 from lerim.org.paying import Estimate, estimate_work
 from lerim.project import Project
 from lerim.sessions import Transcript, find_settling_time
+from lerim.team import TeamDatabase, name_project
 
 BATCH = 500
 """How many sessions are sent in one transaction."""

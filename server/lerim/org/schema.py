@@ -11,9 +11,8 @@ import psycopg
 from psycopg import sql
 
 from lerim.errors import OrgError
-from lerim.org.database import SCHEMA, open_database
-from lerim.org.team import describe_missing_vectors
 from lerim.patterns import compile_later
+from lerim.team import SCHEMA, describe_missing_vectors, open_database
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

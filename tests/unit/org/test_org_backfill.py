@@ -11,7 +11,8 @@ from claude_lines import Fields
 from desk import Desk, correction
 from hang import HANG
 from lerim.models import consent
-from lerim.org import LocalSessions, TeamDatabase, Worker, reconcile_project
+from lerim.org import LocalSessions, Worker, reconcile_project
+from lerim.team import TeamDatabase
 from organisation import Organisation
 from terminal import answer, run
 

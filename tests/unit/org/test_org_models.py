@@ -14,10 +14,10 @@ import pytest
 from chat_server import Asked, Chat, Handler, fails, finds, marked, says
 from lerim.errors import TooDearError
 from lerim.models import NO_USAGE, Reservation, Usage
-from lerim.org import FleetBudget, FleetBusyError, Limits, TeamDatabase, Worker, set_limits
-from lerim.org.database import make_storable_json
+from lerim.org import FleetBudget, FleetBusyError, Limits, Worker, set_limits
 from lerim.org.workers.local_extractor import LocalExtractor
 from lerim.org.workers.results import BegunExtraction
+from lerim.team import TeamDatabase, make_storable_json
 from model_desk import CENTS, model, paid, story
 from organisation import Organisation
 from terminal import answer, run

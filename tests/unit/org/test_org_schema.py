@@ -8,7 +8,8 @@ import psycopg
 import pytest
 
 from lerim.errors import OrgError
-from lerim.org import TeamDatabase, load_status, set_up_database
+from lerim.org import set_up_database
+from lerim.team import TeamDatabase, load_status
 from postgres import TEAMS, PostgresServer, postgres
 from terminal import answer
 

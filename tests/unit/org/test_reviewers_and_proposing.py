@@ -16,9 +16,10 @@ import pytest
 
 from desk import Desk
 from lerim.errors import OrgError
-from lerim.org import TeamDatabase, Worker, propose_branch
+from lerim.org import Worker
 from lerim.paths import Home
 from lerim.review import queue
+from lerim.team import TeamDatabase, propose_branch
 from organisation import make_organisation
 from reviews import accepted, made_candidate
 from terminal import answer, run

@@ -35,7 +35,7 @@ class LongConceptModel(ConceptModel):
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> LongConceptModel:
     model = LongConceptModel()
-    for module in (lerim.memory, lerim.org.team.meaning):
+    for module in (lerim.memory, lerim.team.meaning):
         monkeypatch.setattr(module, "load_sentence_model", lambda: model)
         monkeypatch.setattr(module, "is_sentence_model_installed", lambda: True)
     return model
@@ -92,7 +92,7 @@ def test_memories_found_by_meaning_follow_those_with_the_words_and_are_read_once
     assert model.texts == []
     share(git, desk, c="Use jitter / Everywhere.")
     assert model.texts == ["Use jitter", "Everywhere."] and find("stampeding") == []
-    monkeypatch.setattr(lerim.org.team.meaning, "is_sentence_model_installed", lambda: False)
+    monkeypatch.setattr(lerim.team.meaning, "is_sentence_model_installed", lambda: False)
     changed = share(git, desk, b="Release on Mondays")
     note = f"1 memory is found by words only, until `lerim org share` runs there with {INSTALL_SENTENCE_MODEL}."
     assert (changed["by_meaning"], changed["note"]) == (2, note) and organisation.status()["shared"]["note"] == note

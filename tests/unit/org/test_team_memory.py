@@ -11,7 +11,7 @@ import pytest
 
 from desk import Desk
 from lerim.errors import OrgError
-from lerim.org import TeamDatabase, share_memories
+from lerim.team import TeamDatabase, share_memories
 from organisation import Organisation
 from terminal import answer, run
 from window import write_memory

@@ -8,10 +8,10 @@ import typer
 
 from lerim.cli.terminal import require_extra
 from lerim.errors import UsageError
-from lerim.org import DATABASE_VARIABLE, TEAM_VARIABLE
+from lerim.team import DATABASE_VARIABLE, TEAM_VARIABLE
 
 if TYPE_CHECKING:
-    from lerim.org import TeamDatabase
+    from lerim.team import TeamDatabase
 
 DatabaseOption = Annotated[
     str,
@@ -39,7 +39,7 @@ TeamOption = Annotated[
 def choose_database(database: str, team: str) -> TeamDatabase:
     """Returns the database with its team. Raises OrgError, and UsageError if no database is named."""
     require_extra("org")
-    from lerim.org import choose_team
+    from lerim.team import choose_team
 
     if not database:
         todo = "Use --database, or set LERIM_DATABASE_URL. `lerim org init` sets a database up."

@@ -8,7 +8,7 @@ import msgspec
 import typer
 
 from lerim.cli.terminal import JsonOption, output, require_extra, with_error_exit
-from lerim.org import DATABASE_VARIABLE
+from lerim.team import DATABASE_VARIABLE
 
 
 class SetUpOutput(msgspec.Struct, frozen=True):

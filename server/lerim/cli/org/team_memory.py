@@ -26,7 +26,7 @@ from lerim.errors import UsageError
 from lerim.times import format_day
 
 if TYPE_CHECKING:
-    from lerim.org import TeamHit
+    from lerim.team import TeamHit
 
 
 class SearchOutput(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ def share_command(
     """Put a repository's reviewed and committed memories into the team's store, and remove those from it that the
     commit no longer has. Run it in CI on the main branch, with the whole history fetched."""
     chosen = choose_database(database, team)
-    from lerim.org import share_memories
+    from lerim.team import share_memories
 
     result = share_memories(chosen, open_command_context(repo).project, os.environ, report_reading)
     if as_json:
@@ -63,7 +63,7 @@ def propose_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = Fal
     """Put the accepted memories that are not committed yet on a new local branch, and print a text for the pull
     request. Your files, index and HEAD stay as they are, and nothing is pushed."""
     require_extra("org")
-    from lerim.org import propose_branch
+    from lerim.team import propose_branch
 
     opened = open_command_context(repo)
     proposed = propose_branch(opened.project, opened.home, os.environ, datetime.now(UTC).astimezone().date())
@@ -95,7 +95,7 @@ def search_command(
     """Search the memories that the team's repositories have shared, with who approved each and when."""
     chosen = choose_database(database, team)
     from lerim.memory import KINDS, SEARCHED_PRIMITIVES, load_sentence_model
-    from lerim.org import load_shared, search_team
+    from lerim.team import load_shared, search_team
 
     if kind and kind not in (kinds := (*SEARCHED_PRIMITIVES, *KINDS)):
         raise UsageError("There is no such kind of memory.", where=kind, todo=f"Use one of: {', '.join(kinds)}.")

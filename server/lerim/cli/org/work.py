@@ -20,7 +20,7 @@ from lerim.cli.terminal import (
 from lerim.views import ChangedJobsOutput
 
 if TYPE_CHECKING:
-    from lerim.org import OrgStatus
+    from lerim.team import OrgStatus
 
 BAR_CELLS = 40
 MAX_LIMIT = 1_000_000_000
@@ -99,7 +99,7 @@ def limits_command(
 def status_command(database: DatabaseOption = "", team: TeamOption = "", as_json: JsonOption = False) -> None:
     """Show the team's progress, rate, cost and failures, and what each worker is doing."""
     chosen = choose_database(database, team)
-    from lerim.org import load_status
+    from lerim.team import load_status
 
     status = load_status(chosen)
     if as_json:
@@ -163,7 +163,8 @@ def pull_command(
     not proposed again, and nothing is sent."""
     chosen = choose_database(database, team)
     from lerim.jobs import SyncContext, SyncOptions
-    from lerim.org import list_own_names, pull_candidates
+    from lerim.org import pull_candidates
+    from lerim.team import list_own_names
 
     opened = open_command_context(repo)
     wanted = [*reviewers, *(list_own_names(opened.project, os.environ) if mine else ())]
@@ -192,7 +193,7 @@ def retry_command(
     """Send sessions without a result to the queue again: the ones you name, or all that failed, changed, or were
     quarantined or cancelled."""
     chosen = choose_database(database, team)
-    from lerim.org import retry_extractions
+    from lerim.team import retry_extractions
 
     _show_changed(retry_extractions(chosen, keys), "sent again", as_json=as_json)
 
@@ -208,7 +209,7 @@ def cancel_command(
 ) -> None:
     """Remove the sessions that are waiting from the queue. Those that are being read are finished."""
     chosen = choose_database(database, team)
-    from lerim.org import cancel_extractions
+    from lerim.team import cancel_extractions
 
     _show_changed(cancel_extractions(chosen, project), "cancelled", as_json=as_json)
 

@@ -9,4 +9,3 @@ from .extraction import order_candidates as order_candidates
 from .local_sessions import LocalSessions as LocalSessions
 from .local_sessions import hash_content as hash_content
 from .local_sessions import hash_place as hash_place
-from .local_sessions import name_project as name_project

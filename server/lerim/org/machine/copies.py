@@ -21,10 +21,10 @@ from lerim import files
 from lerim.errors import OrgError, Problem, TranscriptError
 from lerim.jobs import ReadingScope, SessionReading
 from lerim.org.machine.extraction import extract_by_rules, make_whole_scope
-from lerim.org.machine.local_sessions import name_project
 from lerim.project import FolderOwners, Project
 from lerim.redaction import redact_json
 from lerim.sessions import Platform, Transcript, Turn, faults_as_errors, redact_turn
+from lerim.team import name_project
 
 if TYPE_CHECKING:
     import fsspec

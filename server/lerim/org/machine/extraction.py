@@ -11,9 +11,9 @@ import msgspec
 
 from lerim.extraction import Candidate
 from lerim.jobs import ExtractionRequest, ReadingScope, extract_session
-from lerim.org.database import make_storable_json
 from lerim.project import FolderOwners, Project
 from lerim.sessions import Transcript
+from lerim.team import make_storable_json
 
 EXTRACTOR_VERSION = "1"
 """To be raised when the same session gives other candidates, so that a backfill extracts it again."""

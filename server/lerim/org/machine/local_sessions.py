@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,8 +21,6 @@ from lerim.sessions import (
     open_databases,
     read_session,
 )
-
-_SCHEME = re.compile(r"^(?:[a-z+]+://)?(?:[^@/]{1,100}@)?")
 
 
 @dataclass(slots=True)
@@ -66,14 +63,6 @@ class LocalSessions:
     def index_places(self) -> dict[str, Transcript]:
         """Map the hash of each transcript's place to the transcript."""
         return {hash_place(one): one for one in self.list_transcripts()}
-
-
-def name_project(project: Project) -> str:
-    """Return the name that a project has on all machines: its remote as host/path. Without a remote it is known to this
-    machine only."""
-    if not project.remote:
-        return f"local:{project.key}"
-    return _SCHEME.sub("", project.remote).removesuffix("/").removesuffix(".git").replace(":", "/", 1).lower()
 
 
 def hash_place(transcript: Transcript) -> str:

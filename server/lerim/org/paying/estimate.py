@@ -10,10 +10,10 @@ import msgspec
 
 from lerim.errors import LerimError
 from lerim.models import ANSWER_TOKENS, PROMPT_TOKENS, Model, Usage, compute_cost, count_tokens
-from lerim.org.database import TeamDatabase
 from lerim.org.machine import LocalSessions, extract_by_rules, make_whole_scope
 from lerim.project import Project
 from lerim.sessions import Transcript
+from lerim.team import TeamDatabase
 
 SAMPLE = 24
 """How many sessions are read for an estimate; the others are taken to be like them, by their size."""

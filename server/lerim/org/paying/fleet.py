@@ -17,7 +17,7 @@ import msgspec
 
 from lerim.errors import OrgError
 from lerim.models import Model, Reservation, Usage, too_dear_error, unpriced_error, worst_cost
-from lerim.org.database import TeamDatabase, keep_trying
+from lerim.team import TeamDatabase, keep_trying
 
 _RESERVE = "SELECT call, refused, free_at, dollars_per_day FROM reserve_call(%s, %s, %s, %s)"
 _ANSWERED_OTHERS = """

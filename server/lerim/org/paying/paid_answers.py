@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import msgspec
 
 from lerim.models import Engine, Model, faults, lm15
-from lerim.org.database import keep_trying, make_storable
 from lerim.org.paying.fleet import FleetBudget, FleetBusyError
 from lerim.redaction import redact_secrets
+from lerim.team import keep_trying, make_storable
 
 RATE_LIMIT_SECONDS = 10.0
 """How long the fleet waits after "too many requests" if the service does not say."""

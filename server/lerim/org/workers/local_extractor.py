@@ -10,7 +10,6 @@ from lerim.config import load
 from lerim.errors import LerimError, ModelGoneError, ModelKeyError, OrgError, SpendingError, TranscriptError
 from lerim.jobs import ReadingScope
 from lerim.models import Model, choose_allowed
-from lerim.org.database import TeamDatabase
 from lerim.org.machine import (
     COPY_MARK,
     CopyFolder,
@@ -18,13 +17,13 @@ from lerim.org.machine import (
     extract_by_rules,
     hash_content,
     make_whole_scope,
-    name_project,
     open_copies,
 )
 from lerim.org.paying import FleetBudget, FleetBusyError
 from lerim.org.workers.results import BegunExtraction, ExtractionResult
 from lerim.paths import Home
 from lerim.sessions import Transcript
+from lerim.team import TeamDatabase, name_project
 
 LOOK_AGAIN_SECONDS = 10.0
 """How long a list of this machine's sessions is good for if one is missing from it."""

@@ -17,8 +17,8 @@ from lerim.errors import OrgError
 if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
 
-    from lerim.org.database import TeamDatabase
     from lerim.org.workers.results import BegunExtraction, ExtractionResult
+    from lerim.team import TeamDatabase
 
 
 class ReaderDiedError(OrgError):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lerim.memory import claim_text
-from lerim.org.database import TeamDatabase
+from lerim.team import TeamDatabase
 
 _LOAD = """
 SELECT candidates.key, ordinal, said_at, session, sent_at, candidate->>'title', candidate->>'body', outcome, same_as

@@ -10,8 +10,8 @@ from typing import Literal
 import psycopg
 
 from lerim.extraction import Candidate
-from lerim.org.database import TeamDatabase
 from lerim.org.machine import encode_candidate
+from lerim.team import TeamDatabase
 
 MAX_TRIES = 3
 """After so many tries that nobody survived, a session is quarantined: it may be what kills its workers."""

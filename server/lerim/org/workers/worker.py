@@ -23,11 +23,11 @@ import psycopg
 from procrastinate import exceptions, jobs, retry
 
 from lerim.errors import OrgError
-from lerim.org.database import TeamDatabase, describe_address, keep_trying
 from lerim.org.machine import open_copies
 from lerim.org.workers.reader_processes import Reader
 from lerim.org.workers.reconciling import reconcile_project
 from lerim.org.workers.results import begin_extraction, finish_extraction, put_back_extraction
+from lerim.team import TeamDatabase, describe_address, keep_trying
 
 STALLED_SECONDS = 30.0
 """After so many seconds without a sign of life a worker counts as dead, and its jobs are taken over."""

@@ -18,10 +18,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from lerim.models import format_dollars
-from lerim.org import DATABASE_VARIABLE
 from lerim.redaction import clean_text
 from lerim.review import flag_text
 from lerim.sessions import agent_name
+from lerim.team import DATABASE_VARIABLE
 from lerim.times import format_day, format_moment
 from lerim.views import DRIFT_LABELS
 from lerim.web.pages.place import Place

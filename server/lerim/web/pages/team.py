@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from lerim.errors import NotFoundError, OrgError
-from lerim.org import DATABASE_VARIABLE, TEAM_VARIABLE
+from lerim.team import DATABASE_VARIABLE, TEAM_VARIABLE
 from lerim.web.pages.rendering import render_page
 from lerim.web.served import find_served
 
@@ -20,7 +20,7 @@ def show_team(request: Request) -> Response:
         todo = f"Start `lerim serve` with {DATABASE_VARIABLE} set; docs/ORG.md says more."
         raise NotFoundError("This server has no organisation's database.", todo=todo)
     try:
-        from lerim.org import choose_team, count_approvals, load_status, search_team
+        from lerim.team import choose_team, count_approvals, load_status, search_team
     except ImportError as error:
         todo = "Install them: `pip install 'lerim[org]'`."
         raise OrgError("The team's page needs packages that are not installed.", todo=todo) from error

@@ -13,7 +13,6 @@ from lerim import files
 from lerim.check import code_span
 from lerim.errors import LerimError, OrgError, Problem
 from lerim.memory import MAX_FILE_BYTES, MemoryFile, MemoryRecord, parse_record, redact_record, source_parts, status_of
-from lerim.org.team.reviewers import find_reviewers
 from lerim.paths import Home
 from lerim.project import (
     Git,
@@ -26,6 +25,7 @@ from lerim.project import (
     read_head_commit,
 )
 from lerim.review import ReviewPaths
+from lerim.team.reviewers import find_reviewers
 
 MAX_BRANCHES = 50
 """The most branches of one day."""

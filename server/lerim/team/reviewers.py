@@ -10,9 +10,8 @@ import psycopg
 from lerim.errors import OrgError
 from lerim.extraction import Candidate
 from lerim.memory import parse_reference
-from lerim.org.database import TeamDatabase
-from lerim.org.machine import name_project
 from lerim.project import CodeOwners, Project, load_code_owners, read_identity
+from lerim.team.database import TeamDatabase, name_project
 
 _LOAD = """
 SELECT key, ordinal, candidate->'references' FROM candidates

@@ -1,8 +1,9 @@
-"""Connections to the organisation's database, and what its errors mean for a person."""
+"""Connections to the organisation's database, the names of projects in it, and what its errors mean for a person."""
 
 from __future__ import annotations
 
 import atexit
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +15,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from lerim.errors import OrgError
 from lerim.patterns import compile_later
+from lerim.project import Project
 
 SCHEMA = "lerim"
 """The PostgreSQL schema that holds everything of ours, and Procrastinate's tables."""
@@ -32,6 +34,7 @@ OLDER_SCHEMA = (
 """What the database says if it was not set up for this version."""
 
 Returned = TypeVar("Returned")
+_SCHEME = re.compile(r"^(?:[a-z+]+://)?(?:[^@/]{1,100}@)?")
 _ESCAPED_NUL = compile_later(r"(?<!\\)((?:\\\\){0,1000})\\u0000")
 
 
@@ -210,3 +213,11 @@ def convert_errors(url: str) -> Iterator[None]:
         raise OrgError("The database takes no text that is not valid Unicode.", where=where) from error
     except psycopg.Error as error:
         raise OrgError(f"The database refused a statement: {type(error).__name__}.", where=where) from error
+
+
+def name_project(project: Project) -> str:
+    """Return the name that a project has on all machines: its remote as host/path. Without a remote it is known to this
+    machine only."""
+    if not project.remote:
+        return f"local:{project.key}"
+    return _SCHEME.sub("", project.remote).removesuffix("/").removesuffix(".git").replace(":", "/", 1).lower()

@@ -18,7 +18,7 @@ from lerim.memory import (
     is_sentence_model_installed,
     load_sentence_model,
 )
-from lerim.org.database import TeamDatabase, describe_address
+from lerim.team.database import TeamDatabase, describe_address
 
 NO_PGVECTOR = "Memories are found by their words only: the database's server has no pgvector."
 NOT_SET_UP = (

@@ -7,8 +7,8 @@ from datetime import datetime
 import msgspec
 
 from lerim.memory import MODEL_SHA256, SentenceModel
-from lerim.org.database import TeamDatabase
-from lerim.org.team.meaning import embed_question
+from lerim.team.database import TeamDatabase
+from lerim.team.meaning import embed_question
 
 MOST_BY_MEANING = 10
 

@@ -18,11 +18,10 @@ from lerim.memory import (
     status_of,
     with_current_status,
 )
-from lerim.org.database import TeamDatabase, make_storable
-from lerim.org.machine import name_project
-from lerim.org.team.meaning import store_vectors
-from lerim.org.team.reviewers import assign_reviewers
 from lerim.project import Addition, History, Project, open_git, read_head_commit
+from lerim.team.database import TeamDatabase, make_storable, name_project
+from lerim.team.meaning import store_vectors
+from lerim.team.reviewers import assign_reviewers
 
 _SAVE = """
 INSERT INTO memories (team, project, id, kind, title, body, places, commit, approved_in, approved_by, approved_at)

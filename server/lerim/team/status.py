@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from lerim.org.database import TeamDatabase
-from lerim.org.team import ReviewerView, SharedMemories, count_by_reviewer, count_shared
+from lerim.team.database import TeamDatabase
+from lerim.team.meaning import SharedMemories, count_shared
+from lerim.team.reviewers import ReviewerView, count_by_reviewer
 
 MAX_FAILURES = 20
 RATE_MINUTES = 10

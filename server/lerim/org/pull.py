@@ -11,10 +11,8 @@ from lerim.errors import LerimError, Problem
 from lerim.extraction import Candidate, decode_candidate
 from lerim.jobs import SessionCounts, SyncContext, SyncReport
 from lerim.memory import parse_references
-from lerim.org.database import TeamDatabase
-from lerim.org.machine import name_project
-from lerim.org.team.reviewers import assign_reviewers, is_for
 from lerim.project import load_code_owners
+from lerim.team import TeamDatabase, assign_reviewers, is_for, name_project
 
 _LOAD = """
 SELECT candidate::text FROM candidates WHERE team = %s AND project = %s AND outcome = 'proposed' AND NOT accepted
