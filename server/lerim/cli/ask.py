@@ -66,8 +66,10 @@ def ask_command(
         raise typer.BadParameter("Ask something.", param_hint="QUESTION")
     context = open_command_context(repo, personal=personal)
     question = Question(" ".join(words), model, include_all)
+    said: list[Sentence] = []
 
     def print_sentence(event: SentenceEvent) -> None:
+        said.append(event.sentence)
         if not as_json:
             output.print_line(_format_sentence(event.sentence))
             output.flush_output()
@@ -87,6 +89,8 @@ def ask_command(
             sentence_model=sentence_model,
             report=report,
         )
+    if answer.state == "cancelled":
+        answer = msgspec.structs.replace(answer, sentences=said)
     if as_json:
         output.show_json(answer)
     else:
@@ -103,21 +107,22 @@ def _ask_server(
     cancelled: Callable[[], bool],
 ) -> Answer | None:
     """Returns the running server's answer; None if none that can answer runs, or if it ended before its first
-    sentence: a question changes nothing. Raises LerimError."""
+    sentence: a question changes nothing. Also None once it is `cancelled`: then the command asks no model, and finds
+    the sources of what was said. Raises LerimError."""
     body = {"text": question.text, "use_model": question.model == "auto", "everything": question.everything}
     decoder: msgspec.json.Decoder[SentenceEvent | AnswerLine] = msgspec.json.Decoder(SentenceEvent | AnswerLine)
     events = stream_from_running_server(context.home, ["ask"], body, decoder, context.project)
-    sentences: list[Sentence] = []
+    has_begun = False
     try:
         for event in follow_events(events, cancelled) if events else ():
             if event is None:
-                return Answer(question.text, sentences, [], False, state="cancelled", message="Cancelled.")
+                return None
             if isinstance(event, AnswerLine):
                 return event.answer
             print_sentence(event)
-            sentences.append(event.sentence)
+            has_begun = True
     except (NotTakenError, NoAnswerError):
-        if sentences:
+        if has_begun:
             raise
     return None
 

@@ -17,6 +17,7 @@ from between import Between, stand_between
 from chat_server import streams
 from desk import Desk, correction
 from hang import HANG
+from lerim.cli.terminal import EXIT_CODES
 from lerim.project import project
 from lerim.review import ReviewPaths
 from lerim.views import RunningServer, find_running_server
@@ -325,6 +326,21 @@ def test_an_answer_that_was_begun_is_not_given_a_second_time(desk: Desk, server:
     assert (first, asking.returncode, rest) == ("We use `uv`. [1]\n", 1, b""), error.decode()
     assert b"running server" in error
     assert len(service.asked) == 1
+
+
+def test_ctrl_c_ends_an_answer_and_shows_the_sources_of_what_was_said(desk: Desk, between: Between) -> None:
+    with model(desk, streams("We use `uv`. [1]\nThe reason", end="hangs")) as service:
+        command = [sys.executable, "-m", "lerim", "ask", "Do we use uv or pip?", "--repo", str(desk.repo)]
+        asking = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ())
+        assert asking.stdout
+        first = asking.stdout.readline().decode()
+        asking.send_signal(signal.SIGINT)
+        rest = asking.communicate(timeout=HANG)[0].decode()
+    assert (first, asking.returncode, len(service.asked)) == ("We use `uv`. [1]\n", EXIT_CODES["cancelled"], 1)
+    assert rest.startswith("Cancelled.\n\n[1]\n")
+    assert "lerim memory show" in rest
+    assert "--meaning" not in rest
+    assert between.requests[-1].endswith("/ask")
 
 
 def test_files_of_agents_are_brought_up_to_date_and_the_terminal_says_so(desk: Desk, between: Between) -> None:
