@@ -23,7 +23,7 @@ TURNED = (
     ("I hate Redis for the queue in src/app.py", "Prefer Redis for the queue"),
     ("maybe use Kafka for the queue in src/app.py", "Use Kafka for the queue"),
     ("should we use Valkey for the queue in src/app.py?", "Use Valkey for the queue"),
-    ("verwende für src/app.py niemals NATS als Queue", "Verwende NATS als Queue"),
+    ("verwende für src/app.py nie NATS als Queue", "Verwende NATS als Queue"),
 )
 
 
