@@ -37,6 +37,7 @@ from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Tokens, ToolCall, Transcript, Turn
 from lerim.web.binding import ServeOptions, open_socket, plan_binding
 from lerim.web.daemon.daemon import Daemon
+from lerim.web.running import mark_environment
 from lerim.web.running_jobs import Work
 from lerim.web.served import Served
 from lerim.web.server import QuietServer, make_app, make_config
@@ -174,7 +175,8 @@ def serve(home: Home) -> Iterator[tuple[str, str]]:
         binding = plan_binding("127.0.0.1", listener.getsockname()[1], has_certificate=False)
         environ, work = dict(os.environ), Work(home, dict(os.environ))
         clock = lambda: datetime.now().astimezone()  # noqa: E731
-        served = Served(home, environ, binding, load_token(home), clock, work, Daemon(home, environ, work, clock))
+        daemon, mark = Daemon(home, environ, work, clock), mark_environment(home, environ)
+        served = Served(home, environ, binding, load_token(home), clock, work, daemon, mark)
         server = QuietServer(make_config(make_app(served), ServeOptions()))
         thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
         thread.start()
