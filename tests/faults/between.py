@@ -24,7 +24,8 @@ class Between:
     out.
 
     `version` is what the server then calls itself. `before` and `after` break a request: its connection is closed
-    before the server has it, or instead of the answer.
+    before the server has it, or instead of the answer. With `failed` the answer is that of a server that failed while
+    it answered.
     """
 
     address: tuple[str, int]
@@ -48,6 +49,8 @@ class Between:
                     part = part.replace(f'"{__version__}"'.encode(), f'"{self.version}"'.encode())
                 elif self.breaks == "after":
                     return
+                elif self.breaks == "failed":
+                    part = b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 21\r\n\r\nInternal Server Error"
                 client.sendall(part)
 
 

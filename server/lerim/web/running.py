@@ -194,7 +194,9 @@ def _make_error(answer: bytes, status: int, running: RunningServer) -> LerimErro
         failure = msgspec.json.decode(answer, type=ErrorOutput).error
     except msgspec.MsgspecError:
         text = answer[:200].decode("utf-8", "replace").strip()
-        return NotTakenError(f"The running server refused the request ({status}): {text}", where=running.address)
+        message = f"The running server refused the request ({status}): {text}"
+        # a server that fails while it answers may have done what it was asked
+        return (NoAnswerError if status >= 500 else NotTakenError)(message, where=running.address)
     kind = NotTakenError if failure.code in REFUSALS else find_error_type(failure.code)
     error = kind(failure.message, where=failure.where, todo=failure.todo)
     error.code, error.diff = failure.code, failure.diff

@@ -262,7 +262,7 @@ def test_the_server_is_not_asked_about_a_project_that_it_does_not_know(desk: Des
     assert not any("memories" in one for one in between.requests)
 
 
-@pytest.mark.parametrize("breaks", ["before", "after"])
+@pytest.mark.parametrize("breaks", ["before", "after", "failed"])
 def test_what_breaks_while_it_is_read_is_read_by_the_command(desk: Desk, between: Between, breaks: str) -> None:
     expected = answer("memory", "list", "--repo", str(desk.repo))
     between.breaks = breaks
@@ -273,7 +273,7 @@ def test_what_breaks_while_it_is_read_is_read_by_the_command(desk: Desk, between
     assert (asked.exit_code, "Use uv" in asked.stdout) == (0, True)
 
 
-@pytest.mark.parametrize("breaks", ["before", "after"])
+@pytest.mark.parametrize("breaks", ["before", "after", "failed"])
 def test_what_breaks_while_it_is_done_is_not_done_twice(desk: Desk, between: Between, breaks: str) -> None:
     between.breaks = breaks
     error = answer("memory", "add", "--title", "Only once", "--repo", str(desk.repo), code=1)["error"]
@@ -281,7 +281,7 @@ def test_what_breaks_while_it_is_done_is_not_done_twice(desk: Desk, between: Bet
     assert "lerim review undo --list" in error["todo"]
     between.breaks = ""
     titles = [one["title"] for one in answer("memory", "list", "--repo", str(desk.repo))["memories"]]
-    assert titles.count("Only once") == (breaks == "after")
+    assert titles.count("Only once") == (breaks != "before")
 
 
 def test_a_server_that_was_killed_does_not_count(desk: Desk, server: RunningServer) -> None:
