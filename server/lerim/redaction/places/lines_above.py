@@ -88,6 +88,7 @@ _VALUE_AFTER_COLON = compile_later(r"[^\n:]{0,60}:[ \t]{1,3}(?P<value>[^\s\"'`]{
 _LABELS = NameGroup(("password", "token", "api key", "secret key", "access key", "passphrase"))
 _KUBERNETES_DATA = compile_later(r"\n[ \t]{0,4}(?:string)?data:(?=[ \t]{0,4}\r?\n)", re.IGNORECASE)
 _LONGEST_DATA_LINE = 24
+"""How many characters `_KUBERNETES_DATA` can match at most: as many are searched once more, as one may begin there."""
 _KUBERNETES_ENTRY = compile_later(
     r"\n[ \t]{1,8}(?P<name>[\w.-]{1,60}):[ \t]{1,4}[\"']?(?P<value>[A-Za-z0-9+/=_!@#$%^&*~-]{8,4000})[\"']?[ \t]{0,4}"
     r"(?=\r?\n|\Z)"
