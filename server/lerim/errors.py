@@ -233,7 +233,7 @@ class NotTakenError(ServerError):
 
 
 class NoAnswerError(ServerError):
-    """A request was sent to the running server, and its answer did not come: it may have been done."""
+    """A request was sent to the running server and no answer came, so what was asked may have been done."""
 
 
 class OrgError(LerimError):

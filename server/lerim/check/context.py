@@ -51,7 +51,7 @@ class CheckContext:
             self._files_by_word.update(find_words(self.project.root, words, self.environ))
 
     def files_with(self, word: str) -> list[str]:
-        """The paths of the files that contain a word, as git tells."""
+        """The paths of the files in which git finds a word."""
         if self.environ is None:
             return []
         if word not in self._files_by_word:

@@ -213,7 +213,8 @@ def _make_filters(
 
 
 def _make_query(filters: MemoryFilters, since: str, until: str, *, has_statuses: bool = True) -> dict[str, object]:
-    """Returns the same filters as the API takes them, without files: their names depend on the current folder."""
+    """Returns the same filters, with the names that the API has for them. Files are left out: their names depend on the
+    current folder."""
     return {
         "primitive": filters.primitives,
         "kind": filters.kinds,

@@ -1,6 +1,7 @@
-"""Requests of commands to the running server, so that one process works and every door shows the same.
+"""Sends the requests of commands to the running server, so that one process does the work, and the terminal, the
+dashboard and the editor show the same.
 
-The commands that have an operation in the HTTP API ask the server, and do themselves what it cannot do for them.
+A command does itself what the server cannot do for it.
 """
 
 from __future__ import annotations
@@ -30,8 +31,7 @@ ALL = {"all": True}
 LOOK_SECONDS = 0.2
 """How often Ctrl-C, and the end of a killed server, are looked for."""
 _silent: set[RunningServer] = set()
-"""Servers that let this command wait in vain: it asks them no more, so that it does not wait again for its next
-request."""
+"""Servers that did not answer this command in time. They are not asked again, so that the command waits only once."""
 
 
 class _ServerState(msgspec.Struct, frozen=True):
@@ -196,6 +196,6 @@ def _is_known(project: Project, home: Home) -> bool:
 
 
 def _note_silence(error: NoAnswerError) -> None:
-    """Says that the server hangs; one that has just ended is not worth a word."""
+    """Prints a note if the server hangs. For one that has just ended, nothing is printed."""
     if isinstance(error.__cause__, TimeoutError):
         output.print_note(f"note: {error.message} The command goes on without it. {error.todo}")

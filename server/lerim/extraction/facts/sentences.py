@@ -17,7 +17,8 @@ MIN_WORDS = 3
 MAX_SENTENCE_CHARS = 600
 """Longer sentences are split at semicolons and dashes outside code."""
 MAX_ASIDE_CHARS = 200
-"""How far before and after the end of a sentence the parentheses may be that it is in, and the end of code."""
+"""How far around a place parentheses or backticks are looked for that show it to be inside of them, where no sentence
+ends."""
 MAX_READ_CHARS = 40_000
 """Characters read of one message: its head and its tail."""
 
