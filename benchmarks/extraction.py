@@ -12,6 +12,7 @@ import json
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -78,6 +79,11 @@ def extract(sessions: list[list[Turn]]) -> None:
         extraction.finish(True)
 
 
+def redact_all(texts: list[str]) -> None:
+    for text in texts:
+        redact_secrets(text)
+
+
 def best_seconds(work: Callable[[], object]) -> float:
     times = []
     for _ in range(ROUNDS):
@@ -97,17 +103,12 @@ def rows(transcripts: Path | None) -> list[tuple[str, float, float]]:
         said = collect_texts(sessions)
         size = sum(len(text.encode("utf-8", "replace")) for text in said) / 1e6
         joined = "\n".join(said)
-        out.append((f"extraction, {name}", size, size / best_seconds(lambda sessions=sessions: extract(sessions))))
-        out.append(
-            (
-                f"redaction, {name}, turn by turn",
-                size,
-                size / best_seconds(lambda said=said: [redact_secrets(text) for text in said]),
-            )
+        work: tuple[tuple[str, Callable[[], object]], ...] = (
+            (f"extraction, {name}", partial(extract, sessions)),
+            (f"redaction, {name}, turn by turn", partial(redact_all, said)),
+            (f"redaction, {name}, one text", partial(redact_secrets, joined)),
         )
-        out.append(
-            (f"redaction, {name}, one text", size, size / best_seconds(lambda joined=joined: redact_secrets(joined)))
-        )
+        out += [(what, size, size / best_seconds(one)) for what, one in work]
     hostile = [
         "a/" * 50_000,
         "(" * 100_000,
@@ -120,9 +121,7 @@ def rows(transcripts: Path | None) -> list[tuple[str, float, float]]:
     size = sum(map(len, hostile)) / 1e6
     turns = [Turn(f"{n:012x}", n, "user", "prompt", text, None, "/r") for n, text in enumerate(hostile)]
     out.append(("extraction, hostile prompts", size, size / best_seconds(lambda: extract([turns]))))
-    out.append(
-        ("redaction, hostile texts", size, size / best_seconds(lambda: [redact_secrets(text) for text in hostile]))
-    )
+    out.append(("redaction, hostile texts", size, size / best_seconds(partial(redact_all, hostile))))
     return out
 
 

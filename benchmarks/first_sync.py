@@ -24,7 +24,6 @@ from pathlib import Path
 
 from indexing import load_sources, vary
 from lerim.jobs.report import CandidateFound, SyncEvent
-from lerim.jobs.steps import rules
 from lerim.jobs.sync import SyncOptions, sync_project
 from lerim.paths import Home
 from lerim.project import project as projects
@@ -144,7 +143,7 @@ def main() -> int:
     options = arguments.parse_args()
     if options.run:
         if options.run[0] == "alone":
-            rules.count_processes = lambda: 0
+            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # there is no pool of readers on one processor
         print(json.dumps(asdict(run_sync(Path(options.run[1])))))
         return 0
     with tempfile.TemporaryDirectory() as folder:

@@ -19,7 +19,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "server"))
 
-from lerim.extraction.model.extractor import ExtractionBrief, SessionExtraction, TurnsSent
+from lerim.extraction.model import ExtractionBrief
+from lerim.extraction.model.extractor import SessionExtraction, TurnsSent
 from lerim.extraction.model.material import Material
 from lerim.models import lm15, tokens
 from lerim.models.lm import make_language_model

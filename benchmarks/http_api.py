@@ -9,7 +9,6 @@ before anything was asked, with the agents' stores watched.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import tempfile
@@ -25,12 +24,12 @@ from lerim.views import RunningServer
 from lerim.web import start_server, stop_server
 from lerim.web.binding import ServeOptions
 from lerim.web.token import load_token
+from table import Row, report_rows
 
 TIMES = 20
 QUIET_SECONDS = 20.0
 FIRST_WORK_SECONDS = 900.0
 API_BUDGET_MS, CPU_BUDGET_PERCENT, MEMORY_BUDGET_MB = 200.0, 0.1, 60.0
-Row = dict[str, object]
 
 
 def list_requests(key: str) -> dict[str, str]:
@@ -87,8 +86,8 @@ def measure_idle(server: RunningServer, seconds: float) -> list[Row]:
     percent = used / (time.monotonic() - started) * 100
     size = process.memory_info().rss / 1e6
     return [
-        {"what": "idle: processor", "measured": percent, "unit": "%", "budget": CPU_BUDGET_PERCENT},
-        {"what": "idle: memory", "measured": size, "unit": "MB", "budget": MEMORY_BUDGET_MB},
+        ("idle: processor", percent, CPU_BUDGET_PERCENT, "%"),
+        ("idle: memory", size, MEMORY_BUDGET_MB, "MB"),
     ]
 
 
@@ -111,15 +110,12 @@ def main() -> int:
             for name, path in list_requests(project.key).items():
                 p95, processor = measure_request(server, path, token)
                 rows += [
-                    {"what": f"{name}: p95", "measured": p95, "unit": "ms", "budget": API_BUDGET_MS},
-                    {"what": f"{name}: processor", "measured": processor, "unit": "ms", "budget": API_BUDGET_MS},
+                    (f"{name}: p95", p95, API_BUDGET_MS, "ms"),
+                    (f"{name}: processor", processor, API_BUDGET_MS, "ms"),
                 ]
         finally:
             stop_server(home)
-    for row in rows:
-        print("{what:36} {measured:10.2f} {unit}  (budget {budget:g})".format(**row))
-    if arguments.json:
-        arguments.json.write_text(json.dumps(rows), "utf-8")
+    report_rows(rows, arguments.json)
     return 0
 
 

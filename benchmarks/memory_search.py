@@ -17,9 +17,10 @@ import sys
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from lerim.extraction.candidate import Candidate
@@ -89,8 +90,7 @@ def write_memories(folder: Path, count: int, draw: random.Random) -> list[str]:
     for name in ("decisions", "learnings"):
         (folder / name).mkdir(parents=True)
     for number in range(count):
-        words_left = iter(draw.choices(words, weights, k=90))
-        take = lambda k: " ".join(next(words_left) for _ in range(k))  # noqa: B023, E731
+        take = partial(take_words, iter(draw.choices(words, weights, k=90)))
         time_ = START + timedelta(minutes=number)
         learning = number % 3 == 0
         record = MemoryRecord(
@@ -105,7 +105,7 @@ def write_memories(folder: Path, count: int, draw: random.Random) -> list[str]:
             body=f"{take(50)}\n\nSee `get{take(1).title()}{take(1).title()}` and `max_{take(1)}`.",
             kind="pitfall" if learning else None,
             references=(
-                f"src/{next(words_left)}/{next(words_left)}.py#get_{next(words_left)}",
+                f"src/{take(1)}/{take(1)}.py#get_{take(1)}",
                 f"src/part{number % 500}.py",
             ),
             evidence=(Evidence(take(15), f"{number:012x}", "user"),),
@@ -114,6 +114,10 @@ def write_memories(folder: Path, count: int, draw: random.Random) -> list[str]:
             render_record(record), "utf-8"
         )
     return draw.choices(words, weights, k=4 * QUERIES)
+
+
+def take_words(words: Iterator[str], count: int) -> str:
+    return " ".join(islice(words, count))
 
 
 def time_ms(work: Callable[[], object]) -> float:
@@ -255,7 +259,7 @@ def _make_candidate(memory: MemoryRecord, number: int) -> Candidate:
         session="later",
         turn="later",
         time=memory.updated + timedelta(days=400),
-        signal="choice",
+        signal="reply",
     )
 
 

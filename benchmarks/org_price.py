@@ -82,7 +82,7 @@ def write_projects(base: Path) -> dict[str, Path]:
             path = base / ".codex" / "sessions" / "2026" / "03" / "01" / source.name
         path.parent.mkdir(parents=True, exist_ok=True)
         cwd = b'"cwd":"%s"' % str(root).encode()
-        path.write_bytes(CWD.sub(lambda _, cwd=cwd: cwd, source.read_bytes()))
+        path.write_bytes(CWD.sub(cwd.replace(b"\\", rb"\\"), source.read_bytes()))
         os.utime(path, (NEWEST,) * 2)
     return roots
 

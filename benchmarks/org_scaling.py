@@ -21,6 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from http.server import ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -117,7 +118,7 @@ class Fleet:
     def _command(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "lerim", "org", *arguments]
 
-    def _options(self, database: TeamDatabase) -> dict[str, object]:
+    def _options(self, database: TeamDatabase) -> dict[str, Any]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "CODEX_", "CLAUDE_"))}
         ours = {"HOME": str(self._base), "LERIM_HOME": str(self._base / "lerim"), "LERIM_DATABASE_URL": database.url}
         paths = os.pathsep.join([str(TESTS.parent / "server"), kept.get("PYTHONPATH", "")])
@@ -141,7 +142,7 @@ def processor_seconds(process: psutil.Process) -> float:
     return total
 
 
-def query(database: TeamDatabase, statement: str) -> list[tuple]:
+def query(database: TeamDatabase, statement: str) -> list[tuple[Any, ...]]:
     with database.open() as connection:
         return connection.execute(statement.encode()).fetchall()
 

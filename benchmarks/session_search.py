@@ -28,6 +28,7 @@ from pathlib import Path
 
 import msgspec
 
+from lerim.errors import Problem
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Session, ToolCall, Transcript, Turn
@@ -93,7 +94,7 @@ class PreparedReading:
 
     def __init__(self, turns: Sequence[Turn], session: Session) -> None:
         self.turns, self.session = turns, session
-        self.problems = []
+        self.problems: list[Problem] = []
 
     def __iter__(self) -> Iterator[Turn]:
         return iter(self.turns)

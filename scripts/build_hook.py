@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
@@ -10,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import fetch_encoding
 
 
-class EncodingHook(BuildHookInterface):
+class EncodingHook(BuildHookInterface[Any]):
     """Fetches the encoding with the pip of the build environment, if it is not there yet."""
 
     def initialize(self, version: str, build_data: dict[str, object]) -> None:

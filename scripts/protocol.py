@@ -9,6 +9,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from difflib import unified_diff
 from inspect import cleandoc
 from pathlib import Path
@@ -24,6 +25,7 @@ from lerim.lsp.protocol import agents, core, memories, models
 from lerim.lsp.server import REQUESTS
 from lerim.lsp.window.state import Sidecar
 from lerim.memory import record
+from lerim.memory.kinds import MemoryKind
 from lerim.models import editor
 from lerim.review.candidates import ProposedAction
 from lerim.review.compare import NeighbourAnswer
@@ -60,7 +62,7 @@ LITERALS = {
     "InstallLevel": InstallLevel,
     "NeighbourAnswer": NeighbourAnswer,
     "AgentTool": agents.ToolName,
-    "MemoryKind": agents.MemoryKind,
+    "MemoryKind": MemoryKind,
     "MemoryGrouping": memories.MemoryGrouping,
     "Feedback": memories.Feedback,
     "Primitive": record.Primitive,
@@ -124,7 +126,7 @@ def find_result_type(module: str, function: str) -> type:
     return result
 
 
-def collect_schemas(types: list[type]) -> dict[str, Schema]:
+def collect_schemas(types: Iterable[object]) -> dict[str, Schema]:
     """The schemas of these types and of all types in their fields, with fields named as they are sent."""
     _, found = msgspec.json.schema_components(dict.fromkeys(types), ref_template="#/$defs/{name}")
     return {name: name_fields_as_sent(schema) for name, schema in found.items()}

@@ -200,9 +200,9 @@ def print_next_steps(context: ProjectContext, *, sample: bool) -> None:
         print_line("  (the sample's own; start the editor with them, too, to see the sample's candidates)")
         print_line(f"  {process.format_command_line('cd', repo)}")
     installed = shutil.which("lerim", path=str(Path(sys.executable).parent))
-    command = (installed,) if installed else (sys.executable, "-m", "lerim")
-    print_line(f"  {process.format_command_line(*command, 'review', 'list', '--repo', repo)}")
-    print_line(f"  {process.format_command_line(*command, 'sessions', 'list', '--repo', repo)}")
+    lerim = (installed,) if installed else (sys.executable, "-m", "lerim")
+    print_line(f"  {process.format_command_line(*lerim, 'review', 'list', '--repo', repo)}")
+    print_line(f"  {process.format_command_line(*lerim, 'sessions', 'list', '--repo', repo)}")
 
 
 def main() -> int:

@@ -79,11 +79,11 @@ def draw(days: Sequence[DaySelfReference]) -> str:
     for number, (title, counts) in enumerate(charts):
         top = TOP + number * (HEIGHT + GAP)
         parts.append(f'<text x="{LEFT}" y="{top - 8}">{escape(title)} that is Lerim\'s own earlier output</text>')
-        for share in (0.0, LIMIT, 1.0):
-            y = top + HEIGHT * (1 - share)
-            dash = ' stroke-dasharray="4 3"' if share == LIMIT else ""
+        for level in (0.0, LIMIT, 1.0):
+            y = top + HEIGHT * (1 - level)
+            dash = ' stroke-dasharray="4 3"' if level == LIMIT else ""
             parts.append(f'<line x1="{LEFT}" x2="{LEFT + WIDTH}" y1="{y:.1f}" y2="{y:.1f}" stroke="#999"{dash}/>')
-            parts.append(f'<text x="4" y="{y + 4:.1f}">{_percent(share)}</text>')
+            parts.append(f'<text x="4" y="{y + 4:.1f}">{_percent(level)}</text>')
         for _, colour, share_of in LINES:
             points = [
                 f"{LEFT + WIDTH * (index + 0.5) / len(days):.1f},{top + HEIGHT * (1 - share):.1f}"

@@ -14,7 +14,7 @@ from typing import Literal, cast
 
 from lerim.extraction.state import condense_turn
 from lerim.sessions.model import Platform, ToolCall, ToolKind, Transcript, Turn, make_turn_id
-from lerim.sessions.readers import agents
+from lerim.sessions.readers import read_session
 from lerim.sessions.redacted import redact_turn
 
 LABELS_FOLDER = Path(__file__).parent
@@ -91,7 +91,7 @@ def find_transcript(folder: Path, session: LabelledSession) -> Transcript | None
 def _read_raw_turns(folder: Path, session: LabelledSession) -> Iterator[Turn]:
     found = find_transcript(folder, session)
     if found is not None:
-        yield from agents.read_session(found)
+        yield from read_session(found)
         return
     path = folder / session.project.replace("/", "+") / f"{session.session}.md"
     yield from parse_markdown_turns(path.read_text("utf-8", "replace"))

@@ -129,14 +129,14 @@ def session_rows(
     }
     for at, (one, number, prompt) in enumerate(passages):
         sentence, verdict = sentence_at.get(at), verdict_at.get(at)
-        label = "" if sentence is None else sentence.memory or (sentence.alone and f"alone {sentence.alone}")
-        kind = "" if sentence is None or label in ("", "alone no") else sentence.type
+        worth = "" if sentence is None else sentence.memory or (sentence.alone and f"alone {sentence.alone}")
+        kind = "" if sentence is None or worth in ("", "alone no") else sentence.type
         if verdict is not None and verdict.type:
             kind = verdict.type
         yield [
             str(number),
             str(int(is_explicit_statement(one.passage, prompt))),
-            label,
+            worth,
             "" if verdict is None else verdict.verdict,
             " ".join(map(str, sorted(memories_at[at]))) if at in memories_at else "",
             kind,

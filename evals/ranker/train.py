@@ -13,7 +13,7 @@ import warnings
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import lightgbm
 import numpy as np
@@ -51,7 +51,7 @@ TREE_PARAMETERS = {
     "verbose": -1,
     "seed": 7,
 }
-Numbers = NDArray[np.float64]
+Numbers: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
