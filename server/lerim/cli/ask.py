@@ -75,7 +75,10 @@ def ask_command(
             output.flush_output()
 
     sentence_model = load_sentence_model() if meaning else None
-    with interruptible() as cancelled:
+    with interruptible() as interrupted:
+
+        def cancelled() -> bool:
+            return interrupted() or not output.is_output_read()
 
         def report(done: int, total: int) -> None:
             if cancelled():

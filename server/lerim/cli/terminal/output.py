@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import select
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -96,10 +97,23 @@ def _print(text: str) -> None:
 
 
 def flush_output() -> bool:
-    """Flushes standard output; returns False if the pipe it goes to was closed. Raises OutputError."""
+    """Flushes standard output; returns `is_output_read`. Raises OutputError."""
     with ignore_closed_pipe():
         sys.stdout.flush()
-    return not _closed_pipes
+    return is_output_read()
+
+
+def is_output_read() -> bool:
+    """Returns whether standard output can still be read: False once the other end of its pipe was closed (`… | head`)
+    or its terminal is gone. On Windows, it is False only once something was written in vain."""
+    if _closed_pipes or not hasattr(select, "poll"):
+        return not _closed_pipes
+    try:
+        poller = select.poll()
+        poller.register(sys.stdout.fileno(), 0)
+        return not any(event & (select.POLLERR | select.POLLHUP) for _, event in poller.poll(0))
+    except (OSError, ValueError):  # a stream without a file descriptor
+        return True
 
 
 @contextmanager
