@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -43,9 +43,7 @@ class AppliedPlan:
     problems: tuple[Problem, ...]
 
 
-def apply_plan(
-    plan: AgentPlan, home: Home, clock: Callable[[], float] = time.time, *, root: PurePath | None = None
-) -> AppliedPlan:
+def apply_plan(plan: AgentPlan, home: Home, *, root: PurePath | None = None) -> AppliedPlan:
     """Makes the edits of a plan, each by itself: one that cannot be made is reported and stops none of the others.
 
     An installation first writes the programs that the agents start, and has the hooks' index of the repository at
@@ -59,7 +57,7 @@ def apply_plan(
     problems: list[Problem] = []
     with hold_records(home):
         records = load_records(home)
-        now = clock()
+        now = time.time()
         folder_name = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
         for planned in (*plan.edits, *plan.unchanged):
             path = str(planned.edit.path)

@@ -50,9 +50,9 @@ def launcher_text(platform: str, home: Home, executable: str) -> str:
     return "\n".join(["#!/bin/sh", *lines, f'exec {shlex.quote(executable)} {arguments} "$@"', ""])
 
 
-def install_launcher(home: Home, executable: str = sys.executable, platform: str = sys.platform) -> None:
+def install_launcher(home: Home) -> None:
     """Writes the program that starts Lerim, unless it is there and current. Raises MemoryError_."""
-    path, text = Path(launcher_path(platform, home)), launcher_text(platform, home, executable)
+    path, text = Path(launcher_path(sys.platform, home)), launcher_text(sys.platform, home, sys.executable)
     if _read_launcher(path) == text:
         return
     try:
@@ -65,10 +65,10 @@ def install_launcher(home: Home, executable: str = sys.executable, platform: str
         raise MemoryError_(message, where=str(path), todo=todo) from error
 
 
-def is_launcher_current(home: Home, executable: str = sys.executable, platform: str = sys.platform) -> bool:
+def is_launcher_current(home: Home) -> bool:
     """Returns whether the program that starts Lerim starts this installation of it."""
-    path = Path(launcher_path(platform, home))
-    return _read_launcher(path) == launcher_text(platform, home, executable) and os.access(path, os.X_OK)
+    path = Path(launcher_path(sys.platform, home))
+    return _read_launcher(path) == launcher_text(sys.platform, home, sys.executable) and os.access(path, os.X_OK)
 
 
 def update_installed_programs(home: Home) -> LerimError | None:

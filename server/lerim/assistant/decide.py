@@ -108,10 +108,8 @@ def check_decision(
     return Decided("answers" if is_answer else _ANSWER_BY_ACTION[decision.action], memory.record, reason)
 
 
-def explore(
-    lm: dspy.LM, tools: ExplorerTools, task: str, log: Callable[[str], None], max_looks: int = MAX_LOOKS
-) -> str:
-    """Let a model look at most `max_looks` times, and return what it saw, as it may be shown to a model. `log` is
+def explore(lm: dspy.LM, tools: ExplorerTools, task: str, log: Callable[[str], None]) -> str:
+    """Let a model look at most `MAX_LOOKS` times, and return what it saw, as it may be shown to a model. `log` is
     called with each look, but not with what it showed.
 
     Raises ModelError if no answer came, StoppedError, and any LerimError the engine raises.
@@ -119,10 +117,10 @@ def explore(
     observations: list[str] = []
     calls: set[str] = set()
     size = look_count = 0
-    while look_count < max_looks:
+    while look_count < MAX_LOOKS:
         if tools.cancelled():
             raise StoppedError
-        inputs = {"task": task, "seen": "\n\n".join(observations) or "nothing yet", "left": str(max_looks - look_count)}
+        inputs = {"task": task, "seen": "\n\n".join(observations) or "nothing yet", "left": str(MAX_LOOKS - look_count)}
         answer = ask_signature(lm, ExploreSignature, inputs, Step, think=False, retry=False)
         if not answer.items:
             log(f"its answer could not be read: {clean_text(answer.parse_error)[:200]}")

@@ -49,18 +49,18 @@ except BaseException:
 """
 
 
-def install_hook_program(home: Home, executable: str = sys.executable) -> None:
+def install_hook_program(home: Home) -> None:
     """Installs or updates the program, and creates the folder of its indexes, without which it does nothing. Does
     nothing if it is current. Raises HomeError, MemoryError_ or BusyError if that is not possible; then the installed
     one still works."""
-    if is_hook_program_current(home, executable):
+    if is_hook_program_current(home):
         return
     folder = home.root / "bin"
     try:
         make_private_folder(home, folder)
         make_private_folder(home, home.root / "run" / "hooks")
         with FileLock(folder / "hook.lock", timeout=_WAIT_SECONDS, mode=0o600):
-            _install(folder, executable)
+            _install(folder)
     except Timeout as error:
         todo = "Try again in a moment."
         raise BusyError("Another process is installing the hook program.", where=str(folder), todo=todo) from error
@@ -70,13 +70,13 @@ def install_hook_program(home: Home, executable: str = sys.executable) -> None:
         raise HomeError(message, where=str(folder), todo=todo) from error
 
 
-def is_hook_program_current(home: Home, executable: str = sys.executable) -> bool:
+def is_hook_program_current(home: Home) -> bool:
     """Returns whether the program of this version of Lerim is installed and complete."""
     folder = home.root / "bin"
     modules = _read_modules()
     wanted = {
         folder / "hook.py": _render_starter(modules),
-        folder / "hook-python": f"{executable}\n".encode(),
+        folder / "hook-python": f"{sys.executable}\n".encode(),
         **{folder / _folder_name(modules) / "lerim_hook" / name: data for name, data in modules.items()},
     }
     if sys.platform != "win32":
@@ -91,7 +91,7 @@ def is_hook_program_current(home: Home, executable: str = sys.executable) -> boo
         return False
 
 
-def _install(folder: Path, executable: str) -> None:
+def _install(folder: Path) -> None:
     modules = _read_modules()
     place = folder / _folder_name(modules) / "lerim_hook"
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -99,7 +99,7 @@ def _install(folder: Path, executable: str) -> None:
         replace_file(place / name, data.decode(), 0o600)
         with contextlib.suppress(py_compile.PyCompileError, OSError):  # then each start compiles it
             py_compile.compile(str(place / name), doraise=True)
-    replace_file(folder / "hook-python", f"{executable}\n", 0o600)
+    replace_file(folder / "hook-python", f"{sys.executable}\n", 0o600)
     replace_file(folder / "hook.py", _render_starter(modules).decode(), 0o600)
     if sys.platform != "win32":
         replace_file(folder / "hook", _START_SCRIPT, 0o700)

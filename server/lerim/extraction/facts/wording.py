@@ -48,11 +48,11 @@ def shorten(text: str, most: int) -> str:
     return text[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;:-—") + "…"
 
 
-def join_names(names: tuple[str, ...] | list[str], last: str = "and") -> str:
+def join_names(names: tuple[str, ...] | list[str]) -> str:
     """Joins names: `a`, `a and b`, `a, b and c`."""
     if len(names) < 2:
         return "".join(names)
-    return f"{', '.join(names[:-1])} {last} {names[-1]}"
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def code_span(text: str) -> str:

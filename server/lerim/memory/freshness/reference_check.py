@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -44,9 +44,7 @@ def describe_missing(reference: Reference) -> str:
     return f"{symbol} was not found in {path}" if symbol else f"{path} was not found"
 
 
-def check_references(
-    root: Path, references: Iterable[str], environ: Mapping[str, str] = os.environ
-) -> list[ReferenceProblem]:
+def check_references(root: Path, references: Iterable[str]) -> list[ReferenceProblem]:
     """Returns a problem for each reference that is not found in the worktree at `root`, or is ambiguous.
 
     Reads the referenced files. Likely places are found with git, within a limited time; without git there are none.
@@ -59,7 +57,7 @@ def check_references(
             likely = [reference_text(Reference(reference.path, name)) for name in names[:MAX_PLACES]]
             problems.append(ReferenceProblem(reference_text(reference), "ambiguous", tuple(likely)))
         elif is_missing(reader, reference):
-            likely = _find_likely_places(reader, reference, environ)
+            likely = _find_likely_places(reader, reference)
             problems.append(ReferenceProblem(reference_text(reference), "not-found", tuple(likely)))
     return problems
 
@@ -101,17 +99,17 @@ def _continues(text: str, at: int, neighbour: str) -> bool:
     return (text[at].isalnum() or text[at] == "_") and (neighbour.isalnum() or neighbour == "_")
 
 
-def _find_likely_places(reader: SourceReader, reference: Reference, environ: Mapping[str, str]) -> list[str]:
+def _find_likely_places(reader: SourceReader, reference: Reference) -> list[str]:
     """Returns where a missing reference may be now: the symbol's definition in another file, else a file of the same
     name."""
     if word := searched_word(reference):
-        found = find_definitions(reader, reference, find_word(reader.root, word, environ))
+        found = find_definitions(reader, reference, find_word(reader.root, word, os.environ))
         if found:
             return found
     if reader.stamp(reference.path):
         return []
     name = reference.path.rpartition("/")[2]
-    named = map(Reference, find_named_files(reader.root, name, environ))
+    named = map(Reference, find_named_files(reader.root, name, os.environ))
     return [reference_text(one) for one in named if can_be_written(one)][:MAX_PLACES]
 
 

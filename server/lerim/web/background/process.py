@@ -36,11 +36,9 @@ def server_arguments(options: ServeOptions) -> list[str]:
     return ["server", msgspec.json.encode(options).decode()]
 
 
-def start_server(
-    home: Home, environ: Mapping[str, str], options: ServeOptions, executable: str = sys.executable
-) -> RunningServer:
+def start_server(home: Home, environ: Mapping[str, str], options: ServeOptions) -> RunningServer:
     """Starts the server in the background and waits until it listens. Raises ServerError."""
-    launch = build_lerim_launch(server_arguments(options), executable, environ)
+    launch = build_lerim_launch(server_arguments(options), sys.executable, environ)
     output_path = home.server / OUTPUT_FILE
     try:
         make_private_folder(home, home.server)
