@@ -39,9 +39,13 @@ provider = "zai"
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[search]\nlimit = 5\n", "[search]\nlimit = 5", "[roles.lead]\r\nprovider = 'zai'\r\n"]
+    "text",
+    [
+        *("", "[search]\nlimit = 5\n", "[search]\nlimit = 5", "[roles.lead]\r\nprovider = 'zai'\r\n"),
+        "[roles.lead]\nprovider = 'zai'\n\n[search]\nlimit = 5\n",
+    ],
 )
-def test_a_table_that_is_not_there_is_made(text: str) -> None:
+def test_a_table_that_is_not_there_is_made_at_the_end(text: str) -> None:
     changed = set_toml_values(text, TABLE, {"provider": "openai", "model": "m"})
     assert changed.startswith(text)
     assert tomllib.loads(changed)["roles"]["extract"] == {"provider": "openai", "model": "m"}

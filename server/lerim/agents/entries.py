@@ -22,7 +22,8 @@ from lerim.agents.json_text import (
     remove_value,
     set_value,
 )
-from lerim.agents.toml_text import TomlValue, find_table, format_table, remove_table, set_table
+from lerim.agents.toml_text import find_table, remove_table, set_table
+from lerim.config import TomlValue, format_toml_table
 
 EntryState = Literal["installed", "changed", "missing"]
 """changed: an entry of ours is there, but it is not the one that would be installed."""
@@ -118,7 +119,7 @@ class TomlTable:
     @property
     def snippet(self) -> str:
         """What the person would add by hand."""
-        return format_table(self.path, self.values)
+        return format_toml_table(".".join(self.path), self.values)
 
 
 @dataclass(frozen=True, slots=True)

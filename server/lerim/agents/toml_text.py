@@ -1,22 +1,16 @@
 """Edits of one table in a TOML text that leave every other byte as it is.
 
-A new table is appended; an existing one is changed by tomlkit, if that reproduces the rest of the text. Each result is
-parsed and compared with what it should say, so that an unusual spelling is refused instead of damaged.
+Each result is parsed and compared with what it should say, so that an unusual spelling is refused instead of damaged.
 """
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import tomlkit
-import tomlkit.exceptions
-
 from lerim.agents.json_text import BYTE_ORDER_MARK, UneditableError
-
-TomlValue = str | int | Sequence[str]
+from lerim.config import TomlValue, set_toml_values
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -39,19 +33,12 @@ def set_table(text: str | None, path: Sequence[str], values: Mapping[str, TomlVa
     """Returns the text with these values in the table at `path`; further values of the table stay. Raises
     UneditableError."""
     text = text or ""
-    table = find_table(text, path)
-    if table is not None and all(table.get(key) == value for key, value in values.items()):
-        return text
-    after = _append_table(text, path, values) if table is None else _change_table(text, path, values)
-    expected = parse_toml(text)
-    target = expected
-    for key in path:
-        target = target.setdefault(key, {})
-        if not isinstance(target, dict):
-            raise UneditableError(f"{key!r} is not a table in it")
-    target.update(values)
-    _check(after, expected)
-    return after
+    parse_toml(text)
+    mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
+    try:
+        return mark + set_toml_values(text.removeprefix(mark), ".".join(path), values)
+    except ValueError as error:
+        raise UneditableError(str(error)) from None
 
 
 def remove_table(text: str, path: Sequence[str], original: str | None) -> str | None:
@@ -69,41 +56,6 @@ def remove_table(text: str, path: Sequence[str], original: str | None) -> str | 
     if original is not None and after.rstrip() == original.rstrip():
         return original
     return None if original is None and not after.strip() else after
-
-
-def format_table(path: Sequence[str], values: Mapping[str, TomlValue], newline: str = "\n") -> str:
-    """Returns a table as text."""
-    lines = [f"[{'.'.join(path)}]", *(f"{key} = {_format_value(value)}" for key, value in values.items())]
-    return "".join(line + newline for line in lines)
-
-
-def _format_value(value: TomlValue) -> str:
-    """Returns a value as TOML; JSON writes strings and lists of strings the same, except for one character."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _append_table(text: str, path: Sequence[str], values: Mapping[str, TomlValue]) -> str:
-    newline = "\r\n" if "\r\n" in text else "\n"
-    body = text.removeprefix(BYTE_ORDER_MARK)
-    gap = "" if not body else newline if body.endswith("\n") else newline * 2
-    return text + gap + format_table(path, values, newline)
-
-
-def _change_table(text: str, path: Sequence[str], values: Mapping[str, TomlValue]) -> str:
-    mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
-    body = text.removeprefix(mark)
-    try:
-        document = tomlkit.parse(body)
-        if tomlkit.dumps(document) != body:
-            raise UneditableError("its spelling cannot be kept")
-        table: Any = document
-        for key in path:
-            table = table[key]
-        for key, value in values.items():
-            table[key] = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
-        return mark + tomlkit.dumps(document)
-    except (tomlkit.exceptions.TOMLKitError, KeyError, TypeError, ValueError):
-        raise UneditableError("its spelling cannot be kept") from None
 
 
 def _cut_table(text: str, path: Sequence[str]) -> str:

@@ -1,6 +1,9 @@
 from . import editor as editor
 from . import load as load
 from .edit import EXTRACT_TABLE as EXTRACT_TABLE
+from .edit import TomlValue as TomlValue
+from .edit import format_toml_table as format_toml_table
+from .edit import set_toml_values as set_toml_values
 from .edit import write_model_choice as write_model_choice
 from .editor import EDITOR_VARIABLE as EDITOR_VARIABLE
 from .editor import EditorModel as EditorModel

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import tomllib
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from lerim.paths import Home
 from lerim.project import make_private_folder
 
 EXTRACT_TABLE = "roles.extract"
+TomlValue = SettingValue | Sequence[str]
 _MOST_TRIES = 5
 _TODO = "Change the file in an editor; `lerim config show` shows the settings in effect."
 
@@ -77,21 +79,53 @@ def _change_file(home: Home, path: Path, table: str, values: Mapping[str, Settin
         raise StaleError(message, where=str(path), todo="Check its content, then try again.")
 
 
-def set_toml_values(text: str, table: str, values: Mapping[str, SettingValue]) -> str:
+def set_toml_values(text: str, table: str, values: Mapping[str, TomlValue]) -> str:
     """Returns the text of a TOML file with these values set in a table.
 
-    The table is added if it is missing; comments, order and all other values are kept. Raises TOMLDecodeError if the
-    text is not TOML, ValueError if it cannot be changed without losing something.
+    The table is added at the end if it is missing; comments, order and all other values are kept. Raises
+    TOMLDecodeError if the text is not TOML, ValueError if it cannot be changed without losing something.
     """
+    new_values = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+    expected = tomllib.loads(text)
+    is_missing, table_values = False, expected
+    for name in table.split("."):
+        is_missing = name not in table_values
+        table_values = table_values.setdefault(name, {})
+        if not isinstance(table_values, dict):
+            raise ValueError(f"{name} is not a table")
+    if not is_missing and table_values.items() >= new_values.items():
+        return text
+    table_values.update(new_values)
+    changed = _append_table(text, table, new_values) if is_missing else _change_table(text, table, new_values)
+    try:
+        is_preserved = tomllib.loads(changed) == expected
+    except tomllib.TOMLDecodeError:
+        is_preserved = False  # a table in braces, for example, cannot be extended
+    if not is_preserved and is_missing:
+        raise ValueError(f"[{table}] cannot be added to it")
+    if not is_preserved:
+        raise ValueError(f"[{table}] is written in a way in which {' and '.join(new_values)} cannot be changed")
+    return changed
+
+
+def format_toml_table(table: str, values: Mapping[str, TomlValue], newline: str = "\n") -> str:
+    """Returns a table as the text of a TOML file."""
+    # JSON writes strings and lists of strings the same, except for one character
+    lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items())
+    return "".join(line.replace("\x7f", "\\u007f") + newline for line in (f"[{table}]", *lines))
+
+
+def _append_table(text: str, table: str, values: Mapping[str, Any]) -> str:
+    newline = "\r\n" if "\r\n" in text else "\n"
+    gap = "" if not text else newline if text.endswith("\n") else newline * 2
+    return text + gap + format_toml_table(table, values, newline)
+
+
+def _change_table(text: str, table: str, values: Mapping[str, Any]) -> str:
+    """Returns the text with these values in a table that it has; "" if that is not possible."""
     import tomlkit  # needed only to write, and slow to import
     from tomlkit.exceptions import TOMLKitError
 
-    new_values = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
-    expected = tomllib.loads(text)
-    table_values = _get_table(expected, table, dict)
-    if table_values.items() >= new_values.items():
-        return text
-    table_values.update(new_values)
     has_crlf = "\r\n" in text and "\n" not in text.replace("\r\n", "")
     source = text.replace("\r\n", "\n") if has_crlf else text
     try:
@@ -100,22 +134,11 @@ def set_toml_values(text: str, table: str, values: Mapping[str, SettingValue]) -
             pairs = enumerate(zip(source.split("\n"), unchanged.split("\n"), strict=False), 1)
             line = next((number for number, (old, other) in pairs if old != other), 1)
             raise ValueError(f"line {line} would not be preserved")
-        _get_table(document, table, tomlkit.table).update(new_values)
+        found: Any = document
+        for name in table.split("."):
+            found = found[name]
+        found.update(values)
         changed = tomlkit.dumps(document)
-        is_preserved = tomllib.loads(changed) == expected
-    except (TOMLKitError, tomllib.TOMLDecodeError):
-        is_preserved = False
-    if not is_preserved:
-        raise ValueError(f"[{table}] is written in a way in which {' and '.join(new_values)} cannot be changed")
+    except TOMLKitError:
+        return ""
     return changed.replace("\n", "\r\n") if has_crlf else changed
-
-
-def _get_table(document: MutableMapping[str, Any], path: str, make: Callable[[], object]) -> MutableMapping[str, Any]:
-    """Returns the table at this path, adding it if missing. Raises ValueError if a part of the path is not a table."""
-    for name in path.split("."):
-        if name not in document:
-            document[name] = make()
-        document = document[name]
-        if not isinstance(document, dict):
-            raise ValueError(f"{name} is not a table")
-    return document

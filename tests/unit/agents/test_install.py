@@ -188,7 +188,7 @@ def test_tables_in_braces_are_left_alone_and_not_called_invalid(lerim: Lerim, is
     text = 'mcp_servers = { other = { command = "x" } }\n'
     path = write(isolated / ".codex" / "config.toml", text)
     shown = lerim("install", "codex", "--user", "--channel", "mcp", "--yes", code=3)
-    assert "its spelling cannot be kept" in shown and "[mcp_servers.lerim]" in shown
+    assert "because [mcp_servers.lerim] cannot be added to it" in shown and "\n  [mcp_servers.lerim]\n" in shown
     assert path.read_text() == text
 
 
