@@ -192,12 +192,34 @@ test("a day with the dashboard", { skip: missing() ?? false, timeout: JOURNEY },
       }
     }
     await serving.page.setViewportSize({ width: 390, height: 800 });
-    await serving.open("Today");
-    const overflow = await serving.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-    await screen.shot("narrow");
+    const broken = [];
+    for (const name of ["Agents", "Runs", "Statistics", "Today"]) {
+      await serving.open(name);
+      const overflow = await serving.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      assert.equal(overflow, 0, `nothing of ${name} is wider than a phone`);
+      broken.push(...(await serving.page.evaluate(brokenWords)).map((word) => `${name}: ${word}`));
+      await screen.shot(`${name.toLowerCase()}-narrow`);
+    }
     assert.deepEqual(found, []);
-    assert.equal(overflow, 0, "nothing is wider than a phone");
+    assert.deepEqual(broken, [], "a word of a table is on one line");
     // that a stale decision or a browser without a cookie is refused is an error to the browser, too
     assert.deepEqual(said.filter((line) => !/status of (401|409)/.test(line)), [], "the browser had nothing to complain about");
   });
 });
+
+/** The words in cells of tables that are broken over several lines; runs in the page. */
+function brokenWords() {
+  const found = [];
+  for (const cell of document.querySelectorAll("th, td")) {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      for (const word of texts.currentNode.data.matchAll(/[\p{L}\p{N}]+/gu)) {
+        const range = document.createRange();
+        range.setStart(texts.currentNode, word.index);
+        range.setEnd(texts.currentNode, word.index + word[0].length);
+        if (new Set([...range.getClientRects()].map((one) => one.top)).size > 1) found.push(word[0]);
+      }
+    }
+  }
+  return found;
+}
