@@ -36,7 +36,10 @@ class LerimError(Exception):
     @property
     def explanation(self) -> str:
         """What happened and what the person can do, without `where`, for output that shows the place separately."""
-        return f"{self.message} {self.todo}".strip()
+        ended = (
+            self.message if self.message.endswith((".", "!", "?", "…", ":")) or not self.todo else f"{self.message}."
+        )
+        return f"{ended} {self.todo}".strip()
 
     @property
     def safe_message(self) -> str:

@@ -14,6 +14,12 @@ def test_a_problem_says_what_happened_where_and_what_to_do() -> None:
     assert MemoryError_("It is broken.").problem("/r/a.md", code="x") == Problem("x", "/r/a.md", "It is broken.")
 
 
+def test_what_to_do_is_a_sentence_of_its_own() -> None:
+    assert MemoryError_("The file is too large", todo="Shorten it.").problem().message == (
+        "The file is too large. Shorten it."
+    )
+
+
 def test_a_safe_message_has_no_words_of_a_service() -> None:
     assert ModelRefusedError("The service said: hunter2").safe_message == "the service refused the request"
     assert BudgetError("$1.00 a day is used up.").safe_message == "$1.00 a day is used up."

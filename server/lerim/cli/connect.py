@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
@@ -14,13 +13,15 @@ from lerim.cli.terminal import (
     CURRENT_FOLDER,
     JsonOption,
     RepoOption,
+    describe_skipped,
+    examine_agents,
     find_home,
     output,
     resolve_folder,
     with_error_exit,
 )
 from lerim.errors import UsageError
-from lerim.project import Project, locate_project
+from lerim.project import locate_project
 from lerim.sessions import Platform, platforms
 from lerim.times import format_moment
 
@@ -55,7 +56,7 @@ def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False)
     """List the agents: whether each one is read, where its store is, what was found and what could not be read."""
     home = find_home()
     project = locate_project(resolve_folder(repo), home)
-    agents = _examine_agents(project)
+    agents = examine_agents(project)
     if as_json:
         output.show_json(AgentListOutput(str(project.root) if project else "", agents))
         return
@@ -64,10 +65,9 @@ def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False)
         (row for agent in agents for row in _agent_rows(agent)),
     )
     for agent in agents:
-        for skipped in agent.skipped:
-            more = f" (and {skipped.count - 1} more)" if skipped.count > 1 else ""
-            output.print_line(output.escape_controls(f"{agent.name}: {skipped.example}{more}: {skipped.message}"))
-        if agent.last_error:
+        for line in describe_skipped(agent):
+            output.print_line(output.escape_controls(f"{agent.name}: {line}"))
+        if agent.last_error and agent.last_error.message not in [one.message for one in agent.skipped]:
             when = f" ({format_moment(agent.last_error.time)})" if agent.last_error.time else ""
             output.print_line(output.escape_controls(f"{agent.name}: last error{when}: {agent.last_error.message}"))
 
@@ -91,7 +91,7 @@ def _refuse_options(name: str, *, as_json: bool) -> None:
 def auto_command(as_json: JsonOption = False) -> None:
     """Read every agent whose store is on this machine. Agents you removed stay removed."""
     home = find_home()
-    agents = _examine_agents()
+    agents = examine_agents()
     connected_agents = [agent for agent in agents if agent.state == "connected"]
     choices = platforms.load_platform_choices(home)
     for agent in connected_agents:
@@ -124,7 +124,7 @@ def remove_command(
         raise UsageError("There is no such agent.", where=platform, todo=f"Use one of: {', '.join(PLATFORMS)}.")
     was_connected = platforms.remove_platform(find_home(), platform_name)
     _update_held_jobs()
-    [agent] = [one for one in _examine_agents() if one.platform == platform_name]
+    [agent] = [one for one in examine_agents() if one.platform == platform_name]
     if as_json:
         output.show_json(ConnectedOutput([agent]))
         return
@@ -142,7 +142,7 @@ def _make_connect_command(platform: Platform) -> Callable[..., None]:
     ) -> None:
         platforms.connect_platform(find_home(), platform, path)
         _update_held_jobs()
-        [agent] = [one for one in _examine_agents() if one.platform == platform]
+        [agent] = [one for one in examine_agents() if one.platform == platform]
         if as_json:
             output.show_json(ConnectedOutput([agent]))
         elif agent.state == "connected" and path is not None and not agent.sessions:
@@ -176,12 +176,6 @@ def _update_held_jobs() -> None:
     if home.catalog.exists():
         with Catalog.open(home) as catalog:
             catalog.hold_removed_platforms(list_removed_platforms(home))
-
-
-def _examine_agents(project: Project | None = None) -> list[AgentView]:
-    from lerim.jobs import examine_agents
-
-    return examine_agents(find_home(), os.environ, project)
 
 
 def _agent_rows(agent: AgentView) -> list[tuple[str, str, str, str, str]]:

@@ -15,7 +15,8 @@ from lerim.sessions.readers import claude_folder_name, find_workspace_folder, fo
 from lerim.sessions.readers import folders as cursor_folders
 
 SKIPPED_CODE = "skipped"
-"""The problem code of a store that only its own program can read: `lerim connect list` reports it, not every sync."""
+"""The problem code of a store that only its own program can read, and of a compressed session: `lerim connect list`
+reports it, and a sync only counts it."""
 
 MOST_PER_MESSAGE = 3
 """How many problems with the same message are reported; the rest is only counted."""

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
+import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from catalog_dump import listed
 from desk import Desk, desk_in
+from lerim.jobs import examine_agents
 from lerim.sessions.catalog.catalog import Catalog
 from stories import FIRST
 from story_stores import AGENTS
+from terminal import run
 
 NAME = "11111111-2222-4333-8444-555555555555"
 
@@ -30,6 +36,41 @@ def test_a_session_of_an_unknown_form_is_reported_and_costs_no_other(
     assert "Nothing of this session" in problem.message and "the form of none of its records" in problem.message
     with Catalog.open(desk.home) as catalog:
         assert [row.turns > 0 for row in listed(catalog, desk.place.project.key)] == [True]
+
+
+def test_sessions_that_stay_unread_are_counted_by_every_sync_and_named_by_the_agents_state(
+    desk: Desk, isolated: Path
+) -> None:
+    desk.session(NAME, {"sort": "user"}, {"sort": "assistant"})
+    folder = isolated / ".local" / "share" / "opencode"
+    folder.mkdir(parents=True)
+    with closing(sqlite3.connect(folder / "opencode.db")) as db:
+        db.execute("CREATE TABLE conversations (id)")
+    here = ("--repo", str(desk.repo))
+    for _ in range(2):
+        assert "2 sessions or stores are not read; `lerim connect list` says why." in run("sync", *here).stdout
+    for command in (("agents", "status"), ("connect", "list")):
+        told = run(*command, *here).stdout
+        assert f"{NAME}.jsonl: Nothing of this session of Claude Code could be read." in told
+        assert "that this version of Lerim does not know. Update Lerim." in told
+
+
+def test_a_compressed_session_is_counted_and_named_until_it_is_unpacked(desk: Desk, repo: Path, isolated: Path) -> None:
+    for agent in ("claude", "codex", "copilot-cli", "gemini"):
+        AGENTS[agent](isolated, repo, "packed", FIRST)
+    packed = files_of(isolated)
+    for path in packed:
+        path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    report = desk.sync()
+    assert (report.sessions.found, report.problems) == (0, [])
+    agents = examine_agents(desk.home, os.environ)
+    skipped = [(one.platform, each.reason, each.count) for one in agents for each in one.skipped]
+    assert skipped == [(name, "skipped", 1) for name in ("claude", "codex", "copilot", "gemini")]
+    for path in packed:
+        path.write_bytes(gzip.decompress(path.with_name(f"{path.name}.gz").read_bytes()))
+    assert desk.sync().sessions.found == 4
+    assert [each for one in examine_agents(desk.home, os.environ) for each in one.skipped] == []
 
 
 def test_a_session_of_records_that_are_known_and_make_no_turn_is_not_reported(

@@ -15,6 +15,8 @@ from lerim.cli.terminal import (
     CURRENT_FOLDER,
     JsonOption,
     RepoOption,
+    describe_skipped,
+    examine_agents,
     find_home,
     find_project,
     output,
@@ -87,21 +89,26 @@ def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False)
 @with_error_exit
 def status_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
     """Show each file that gives an agent memories: its state, the last call, what keeps it from working, and what is
-    not installed."""
+    not installed. Also names sessions of the agent that cannot be read."""
     project, agents = _examine(repo)
     if as_json:
         output.show_json(ConnectionListOutput(str(project.root) if project else "", list(agents)))
         return
+    unread_by_agent = {
+        one.platform: [f"not read: {line}" for line in describe_skipped(one, unread=True)]
+        for one in examine_agents(project)
+    }
     fed = [one for one in agents if any(channel.state not in _NO_FILE for channel in one.channels)]
     for one in agents:
-        if one not in fed and not one.is_here:
+        unread = [] if one.agent == "vscode" else unread_by_agent[one.agent]  # its chats are among Copilot's sessions
+        if one not in fed and not one.is_here and not unread:
             continue
         lines = [_format_file(channel) for channel in one.channels if channel.state != "missing"]
         lines += _format_lacking(one)
         if one.last_call:
             time = f", 95 % of the hook calls within {one.p95_ms:.0f} ms" if one.p95_ms is not None else ""
             lines.append(f"last call {format_moment(one.last_call)}{time}")
-        output.show_item(one.name, [*lines, *one.findings])
+        output.show_item(one.name, [*lines, *one.findings, *unread])
     if not fed:
         output.print_line("No agent gets memories yet. `lerim agents install` shows what it would change.")
 

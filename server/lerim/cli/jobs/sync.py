@@ -21,6 +21,8 @@ from lerim.cli.terminal import (
     ModelChoice,
     RepoOption,
     describe_missing_sessions,
+    describe_unread,
+    examine_agents,
     interruptible,
     open_command_context,
     output,
@@ -117,6 +119,8 @@ def sync_command(
     else:
         states = queue.claim_states(context.review_paths)
         show_sync_report(report, _describe_spent_today(context, report), states, verbose=verbose)
+        if not personal and (unread := describe_unread(examine_agents(context.project))):
+            output.print_line(unread)
         if not personal and report.state == "done" and not report.sessions.found:
             for line in describe_missing_sessions(context):
                 output.print_line(output.escape_controls(line))

@@ -1,4 +1,7 @@
 from . import output as output
+from .agent_states import describe_skipped as describe_skipped
+from .agent_states import describe_unread as describe_unread
+from .agent_states import examine_agents as examine_agents
 from .editor import edit_in_editor as edit_in_editor
 from .files import parse_typed_references as parse_typed_references
 from .files import resolve_file_filter as resolve_file_filter

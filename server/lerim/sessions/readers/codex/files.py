@@ -42,7 +42,7 @@ def scan_root(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
 
 
 def _scan_folder(folder: Path, depth: int, contents: StoreContents) -> None:
-    entries = list_folder(folder, contents.problems)
+    entries = list_folder(folder, contents.problems, unpacked=COMPRESSED_SUFFIX)
     names = {entry.name for entry in entries}
     for entry in entries:
         if entry.name.startswith("rollout-") and entry.name.endswith(_ENDINGS):

@@ -4,6 +4,7 @@ one that continues it."""
 from __future__ import annotations
 
 import os
+import re
 import stat
 import time
 import zlib
@@ -19,6 +20,8 @@ FILE_SIZE_LIMIT = 256 * 1024 * 1024
 SETTLING_SECONDS = 60
 """If a file that cannot be parsed was changed less than this many seconds ago, it is assumed to be still being
 written."""
+
+_COMPRESSED_NAME = re.compile(r"(.+\.jsonl?)(\.(?:gz|bz2|xz|zst|lz4|br|zip|7z))")
 
 
 def collect_sessions(
@@ -64,17 +67,24 @@ def stamp_inode(inode: int, cwd: str) -> int:
     return (inode ^ zlib.crc32(cwd.encode("utf-8", "surrogatepass"))) & (1 << 63) - 1
 
 
-def list_folder(folder: Path, problems: list[Problem]) -> list[os.DirEntry[str]]:
+def list_folder(folder: Path, problems: list[Problem], *, unpacked: str = "") -> list[os.DirEntry[str]]:
     """Lists a folder, sorted by name. A folder that does not exist is empty; one that cannot be listed is added to the
-    problems."""
+    problems, and so is each compressed session. `unpacked` is the ending of those that the reader can unpack."""
     try:
         with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
+            found = sorted(entries, key=lambda entry: entry.name)
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
         problems.append(Problem("unreadable", str(folder), f"This folder cannot be listed: {error_reason(error)}"))
         return []
+    names = {entry.name for entry in found}
+    for entry in found:
+        packed = _COMPRESSED_NAME.fullmatch(entry.name)
+        if packed and packed[2] != unpacked and packed[1] not in names:
+            what = "This session is compressed, so it is not read. Unpack it, and the next sync reads it."
+            problems.append(Problem("skipped", entry.path, what))
+    return found
 
 
 def list_subfolders(folder: Path, problems: list[Problem]) -> list[Path]:
