@@ -34,7 +34,7 @@ from lerim.memory.meaning import (
 from lerim.memory.record import Evidence, MemoryRecord, parse_record, render_record
 from lerim.memory.references.reference_map import ReferenceMap
 from lerim.memory.search.filters import STATUSES, MemoryFilters
-from lerim.memory.search.index_rows import hash_text
+from lerim.memory.search.index_rows import hash_claim
 from lerim.memory.search.memory_search import Hit, MemorySearch, search_memories
 from lerim.memory.store import Store
 from lerim.paths import Home
@@ -226,7 +226,7 @@ def meaning_rows(project: Project, home: Home) -> list[tuple[str, float, float |
     samples = [struct.pack("<384e", *(draw.gauss(0, 0.05) for _ in range(384))) for _ in range(50)]
     with MemorySearch(project, home) as memories:
         store = Store(project.memory_dir, home.project(project.key))
-        hashes = [hash_text(one.record) for one in store.load_all()[0]]
+        hashes = [hash_claim(one.record) for one in store.load_all()[0]]
         vectors = {name: MemoryVectors(draw.choice(samples), draw.choice(samples)) for name in hashes}
         StoredVectors(home.project(project.key), MODEL_SHA256).save(vectors)
         times = [

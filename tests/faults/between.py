@@ -14,7 +14,7 @@ import msgspec
 from hang import HANG
 from lerim import __version__
 from lerim.paths import Home
-from lerim.project import replace_file
+from lerim.project import replace_private_file
 from lerim.views import SERVER_ADDRESS_FILE, RunningServer
 
 
@@ -90,8 +90,8 @@ def stand_between(home: Home, running: RunningServer) -> Iterator[Between]:
 
         threading.Thread(target=accept, daemon=True).start()
         here = msgspec.structs.replace(running, address=f"http://127.0.0.1:{listener.getsockname()[1]}")
-        replace_file(path, msgspec.json.encode(here))
+        replace_private_file(path, msgspec.json.encode(here))
         yield between
         listener.shutdown(socket.SHUT_RDWR)
     if path.exists():
-        replace_file(path, address)
+        replace_private_file(path, address)

@@ -17,7 +17,7 @@ from lerim.agents.model import AgentName, InstallLevel
 from lerim.errors import BusyError, SettingsError, error_reason
 from lerim.files import hash_text, read_regular_file
 from lerim.paths import Home
-from lerim.project import make_private_folder, replace_file
+from lerim.project import make_private_folder, replace_private_file
 
 FILE_NAME = "integrations.json"
 _LOCK_SECONDS = 10.0
@@ -66,7 +66,7 @@ def save_records(home: Home, files: Mapping[str, InstalledFile]) -> None:
     path = home.root / FILE_NAME
     try:
         make_private_folder(home, home.root)
-        replace_file(path, msgspec.json.format(msgspec.json.encode(_Records(files=dict(files)))) + b"\n")
+        replace_private_file(path, msgspec.json.format(msgspec.json.encode(_Records(files=dict(files)))) + b"\n")
     except (OSError, UnicodeError) as error:
         raise _make_save_error(path, error) from error
 
@@ -95,7 +95,7 @@ def write_backup(home: Home, folder_name: str, name: str, text: str) -> str:
     path = home.root / "backups" / folder_name / f"{hash_text(text)}-{name}"
     try:
         make_private_folder(home, path.parent)
-        replace_file(path, text.encode("utf-8", "surrogatepass"))
+        replace_private_file(path, text.encode("utf-8", "surrogatepass"))
     except OSError as error:
         raise _make_save_error(path, error) from error
     return str(path)

@@ -32,9 +32,9 @@ from lerim.memory import (
     SentenceModel,
     file_handle,
     format_time,
+    make_drift_subject,
     redact_record,
     source_parts,
-    subject_of,
     without_replied_to,
 )
 from lerim.paths import Home
@@ -194,7 +194,9 @@ def _search_with_drift(
 ) -> list[Hit]:
     """Return what `search` finds, ranked after the memories found were compared with the code as it is now. Only they
     are, so that a question takes no longer for a project with many memories."""
-    subjects = [subject_of(hit.record) for hit in search() if hit.scope == "project" and hit.stored.status == "active"]
+    subjects = [
+        make_drift_subject(hit.record) for hit in search() if hit.scope == "project" and hit.stored.status == "active"
+    ]
     try:
         DriftChecker(project, home).check_memories([subject for subject in subjects if subject.references])
     except LerimError as error:  # the result of the last check is used then

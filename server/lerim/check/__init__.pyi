@@ -10,7 +10,7 @@ from .findings import RULES as RULES
 from .findings import CheckReport as CheckReport
 from .findings import Finding as Finding
 from .findings import Severity as Severity
-from .markdown import code_span as code_span
 from .markdown import render_report as render_report
+from .markdown import safe_code_span as safe_code_span
 from .project_check import check_project as check_project
 from .sarif import make_sarif as make_sarif

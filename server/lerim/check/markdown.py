@@ -39,14 +39,15 @@ def render_report(report: CheckReport, touched: Sequence[TouchedMemory] | None, 
 
 
 def _describe_touched(report: CheckReport, memory: TouchedMemory) -> str:
-    references = ", ".join(map(code_span, memory.references[:5]))
-    place = code_span(report.shown_path(memory.path))
-    return f"- {memory.kind.capitalize()} {code_span(memory.title)} about {references} ({place})"
+    references = ", ".join(map(safe_code_span, memory.references[:5]))
+    place = safe_code_span(report.shown_path(memory.path))
+    return f"- {memory.kind.capitalize()} {safe_code_span(memory.title)} about {references} ({place})"
 
 
 def _describe_finding(report: CheckReport, finding: Finding) -> str:
     place = f"{report.shown_path(finding.path)}:{finding.span.start_line + 1}"
-    return f"- {finding.severity.capitalize()} in {code_span(place)}: {code_span(finding.message)} ({finding.code})"
+    message = safe_code_span(finding.message)
+    return f"- {finding.severity.capitalize()} in {safe_code_span(place)}: {message} ({finding.code})"
 
 
 def _limit(lines: list[str], count: int) -> list[str]:
@@ -56,7 +57,7 @@ def _limit(lines: list[str], count: int) -> list[str]:
     return lines if len(lines) == count else [*lines, f"- … and {count - len(lines)} more"]
 
 
-def code_span(text: str) -> str:
+def safe_code_span(text: str) -> str:
     """Returns a text, without secrets and shortened, as a code span, in which neither links nor mentions work."""
     line = " ".join(clean_text(text).replace("`", "'").split())
     return f"`{line[: MAX_TEXT - 1]}…`" if len(line) > MAX_TEXT else f"`{line or ' '}`"

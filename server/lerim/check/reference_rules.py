@@ -15,7 +15,7 @@ from lerim.memory import (
     Value,
     can_be_written,
     describe_missing,
-    find_definitions,
+    find_defining_places,
     is_missing,
     list_meanings,
     parse_reference,
@@ -99,7 +99,7 @@ def _likely_places(
 ) -> tuple[str, ...]:
     """Returns where the symbol is defined now, as git's files tell, and then references that read alike."""
     word = searched_word(reference)
-    defined = find_definitions(context.reader, reference, context.files_with(word)) if word else []
+    defined = find_defining_places(context.reader, reference, context.files_with(word)) if word else []
     return tuple(dict.fromkeys((*defined, *find_similar(reference, context))))[:MAX_REPLACEMENTS]
 
 

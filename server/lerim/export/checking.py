@@ -21,7 +21,7 @@ from lerim.export.project_files import ProjectFiles, read_project_files
 from lerim.export.rule_files import find_rule_format, parse_rule_file
 from lerim.export.rule_lines import make_mark, parse_line, render_lines
 from lerim.export.start_files import find_agents
-from lerim.memory import Drift, DriftChecker, MemoryRecord, Store, subject_of, tells_to_act
+from lerim.memory import Drift, DriftChecker, MemoryRecord, Store, make_drift_subject, tells_to_act
 from lerim.paths import Home
 from lerim.project import Project, open_git
 
@@ -56,7 +56,7 @@ def check_export(project: Project, environ: Mapping[str, str]) -> CheckResult:
 def _check_drift(
     project: Project, home: Home, records: Sequence[MemoryRecord], environ: Mapping[str, str], problems: list[Problem]
 ) -> dict[str, Drift]:
-    subjects = [subject for subject in map(subject_of, records) if subject.references]
+    subjects = [subject for subject in map(make_drift_subject, records) if subject.references]
     try:
         return DriftChecker(project, home, open_git(project.root, environ)).check_memories(subjects)
     except LerimError as error:

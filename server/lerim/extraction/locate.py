@@ -147,7 +147,7 @@ def _find_shown_names(call: ToolCall) -> Iterator[tuple[str, str]]:
             (edit.path, f"{edit.old[:MAX_SCANNED_CHARS]}\n{edit.new[:MAX_SCANNED_CHARS]}") for edit in call.edits[:20]
         ]
     for path, text in texts:
-        for name in find_definitions(text[: 2 * MAX_SCANNED_CHARS]):
+        for name in find_defined_names(text[: 2 * MAX_SCANNED_CHARS]):
             yield name, path
 
 
@@ -157,11 +157,11 @@ def _parse_search_output(output: str) -> Iterator[tuple[str, str]]:
         if hit is not None:
             path = hit["path"].replace("\\", "/")
             yield posixpath.basename(path), path
-            for name in find_definitions(hit["text"] or ""):
+            for name in find_defined_names(hit["text"] or ""):
                 yield name, path
 
 
-def find_definitions(text: str) -> Iterator[str]:
+def find_defined_names(text: str) -> Iterator[str]:
     """Yields the functions, classes, types and constants that are defined at the start of a line."""
     for match in _DEFINITION.finditer(text):
         yield match["name"] or match["method"]

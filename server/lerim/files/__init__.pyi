@@ -2,6 +2,7 @@ from .atomic import create_file as create_file
 from .atomic import hash_text as hash_text
 from .atomic import is_absent as is_absent
 from .atomic import make_folder as make_folder
+from .atomic import path_exists as path_exists
 from .atomic import path_to_text as path_to_text
 from .atomic import read_text as read_text
 from .atomic import remove_file as remove_file

@@ -168,6 +168,14 @@ def is_absent(path: Path | str) -> bool:
     return not os.path.lexists(path)
 
 
+def path_exists(path: Path) -> bool:
+    """Returns whether the path exists; False if the system rejects it, for example as too long."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 @contextlib.contextmanager
 def _convert_errors(path: Path, failure: str = "The file cannot be written", todo: str = _WRITE_TODO) -> Iterator[None]:
     try:

@@ -11,7 +11,7 @@ from lerim.errors import Problem, error_reason
 from lerim.files import check_regular, escape_surrogates, read_regular_file
 from lerim.jobs.report import SyncReport
 from lerim.paths import Home
-from lerim.project import replace_file
+from lerim.project import replace_private_file
 from lerim.redaction import redact_secrets
 
 MAX_LOG_BYTES = 1_000_000
@@ -50,7 +50,7 @@ def _append_line(home: Home, line: str) -> None:
         os.close(handle)
     if size > MAX_LOG_BYTES:
         newest = read_regular_file(path)[-MAX_LOG_BYTES // 2 :]
-        replace_file(path, newest[newest.find(b"\n") + 1 :])
+        replace_private_file(path, newest[newest.find(b"\n") + 1 :])
 
 
 def log_sync(home: Home, when: datetime, report: SyncReport) -> list[Problem]:

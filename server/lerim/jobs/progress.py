@@ -17,7 +17,7 @@ import msgspec
 from lerim.files import read_regular_file
 from lerim.jobs.report import SyncProgress
 from lerim.paths import Home
-from lerim.project import make_private_folder, replace_file
+from lerim.project import make_private_folder, replace_private_file
 
 WRITE_INTERVAL_SECONDS = 0.3
 LOOK_AGAIN_SECONDS = 0.3
@@ -49,7 +49,7 @@ def share_progress(home: Home, key: str) -> Iterator[Callable[[object], None]]:
 
     def write(progress: SyncProgress | None) -> None:
         with suppress(OSError):
-            replace_file(folder / _FILE, msgspec.json.encode(SyncElsewhere(os.getpid(), progress)), flush=False)
+            replace_private_file(folder / _FILE, msgspec.json.encode(SyncElsewhere(os.getpid(), progress)), flush=False)
 
     def share(event: object) -> None:
         nonlocal next_write

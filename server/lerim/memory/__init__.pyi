@@ -44,14 +44,14 @@ from .freshness import baselines as baselines
 from .freshness import check_references as check_references
 from .freshness import definitions as definitions
 from .freshness import describe_missing as describe_missing
-from .freshness import find_definitions as find_definitions
+from .freshness import find_defining_places as find_defining_places
 from .freshness import find_enclosing_symbol as find_enclosing_symbol
 from .freshness import inherit_baselines as inherit_baselines
 from .freshness import is_missing as is_missing
 from .freshness import list_meanings as list_meanings
+from .freshness import make_drift_subject as make_drift_subject
 from .freshness import searched_word as searched_word
 from .freshness import stamp_of as stamp_of
-from .freshness import subject_of as subject_of
 from .freshness import verifying as verifying
 from .header import HeaderFault as HeaderFault
 from .header import Yaml as Yaml

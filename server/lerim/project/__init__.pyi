@@ -30,7 +30,7 @@ from .project import list_projects as list_projects
 from .project import locate_project as locate_project
 from .project import make_personal_project as make_personal_project
 from .registry import make_private_folder as make_private_folder
-from .registry import replace_file as replace_file
+from .registry import replace_private_file as replace_private_file
 from .repository import SHORT_HASH_LENGTH as SHORT_HASH_LENGTH
 from .repository import can_be_folder as can_be_folder
 from .repository import find_git_dir as find_git_dir

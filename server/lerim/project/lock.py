@@ -14,7 +14,7 @@ import msgspec
 from lerim.errors import BusyError, ProjectError, error_reason
 from lerim.files import read_regular_file
 from lerim.paths import Home
-from lerim.project.registry import make_private_folder, replace_file
+from lerim.project.registry import make_private_folder, replace_private_file
 
 _shared_locks: ContextVar[frozenset[Path]] = ContextVar("shared_locks", default=frozenset())
 """The folders of the locks that this thread holds for all its parts."""
@@ -71,7 +71,7 @@ def hold_project_lock(home: Home, key: str, doing: str = "syncing", *, shared: b
 
 def _write_holder(holder_file: Path, doing: str) -> None:
     try:  # not flushed: useless after a crash
-        replace_file(holder_file, msgspec.json.encode(LockHolder(os.getpid(), doing)), flush=False)
+        replace_private_file(holder_file, msgspec.json.encode(LockHolder(os.getpid(), doing)), flush=False)
     except OSError:  # the disk is full: the lock is held anyway, but other processes cannot see by whom
         with suppress(OSError):
             holder_file.unlink(missing_ok=True)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from lerim import process
 from lerim.errors import HomeError, Problem, ProjectError
+from lerim.files import path_exists
 from lerim.paths import Home
 from lerim.project import registry
 from lerim.project.home import check_home_outside_layout, is_home_worktree, is_same_place
@@ -82,6 +83,12 @@ class Project:
         if self.is_personal:
             return ()
         return (*self.aliases, *(str(folder) for folder in list_worktree_folders(self.common_dir)))
+
+    @property
+    def all_folders(self) -> tuple[str, ...]:
+        """All folders its sessions ran in: the open worktree, the main one and `folders`."""
+        main = (str(self.main_worktree),) if self.main_worktree else ()
+        return (str(self.root), *main, *self.folders)
 
     def state_dir(self, home: Home) -> Path:
         """Returns the folder for data of the project rather than a branch (review, workspace, index); private for a
@@ -189,7 +196,7 @@ def add_alias(project: Project, old: str) -> Project:
         todo = "Give the absolute folder the sessions ran in, such as /home/me/old-place or C:\\work\\old-place."
         raise ProjectError(f"{old!r} cannot be an alias of a project.", where=old, todo=todo)
     path = Path(old)
-    other = find_innermost_layout(path) if path.is_absolute() and _exists(path) else None
+    other = find_innermost_layout(path) if path.is_absolute() and path_exists(path) else None
     if other is not None and make_place_key(other.common_dir) != make_place_key(project.common_dir):
         sync = process.format_command_line("lerim", "sync", "--repo", other.root)
         todo = f"Use `{sync}` for them, or move that repository away first."
@@ -294,8 +301,8 @@ class FolderOwners:
             return ""
         layout = find_innermost_layout(path)
         if layout is None:
-            return key or (PERSONAL_KEY if self._homes and _exists(path) else "")
-        if key and not _exists(path) and len(alias) > len(layout.root.parts):
+            return key or (PERSONAL_KEY if self._homes and path_exists(path) else "")
+        if key and not path_exists(path) and len(alias) > len(layout.root.parts):
             return key
         return find_project_key(layout.common_dir, self._project_keys)
 
@@ -307,13 +314,6 @@ def is_inside_folder(folder: str, other: str) -> bool:
     """Returns whether a folder, as written by an agent, is `other` or inside it; both absolute, POSIX or Windows."""
     parts = _split_folder(other)
     return bool(parts) and _split_folder(folder)[: len(parts)] == parts
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
 
 
 def _split_folder(folder: str) -> tuple[str, ...]:

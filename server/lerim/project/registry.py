@@ -80,7 +80,7 @@ def write_entry(home: Home, entry: ProjectEntry) -> None:
     folder = home.project(entry.key)
     try:
         make_private_folder(home, folder)
-        replace_file(folder / ENTRY_FILE, json.dumps(msgspec.structs.asdict(entry), indent=2).encode() + b"\n")
+        replace_private_file(folder / ENTRY_FILE, json.dumps(msgspec.structs.asdict(entry), indent=2).encode() + b"\n")
     except OSError as error:
         todo = "Make the folder writable, or set LERIM_HOME to another one."
         raise ProjectError(
@@ -109,7 +109,7 @@ def make_private_folder(home: Home, folder: Path) -> None:
             ignore.write("*\n")
 
 
-def replace_file(path: Path, data: bytes, *, flush: bool = True) -> None:
+def replace_private_file(path: Path, data: bytes, *, flush: bool = True) -> None:
     """Writes a file atomically, readable only by the person. Raises OSError and leaves the old file unchanged."""
     with open_directory(path.parent) as folder, temporary_file(folder, data, 0o600, flush) as temporary:
         folder.rename(temporary, path.name)

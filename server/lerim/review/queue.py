@@ -180,7 +180,7 @@ def list_own_memories(paths: ReviewPaths) -> frozenset[str]:
     """The ids of the memories that were made on this machine, so that the person who is quoted in them is the one who
     reads them. A teammate's memory that was only changed here is none of them. Writes nothing."""
     with paths.open_ledger_if_any() as ledger:
-        return frozenset(ledger.memories_made()) if ledger is not None else frozenset()
+        return frozenset(ledger.list_own_memories()) if ledger is not None else frozenset()
 
 
 def acceptance_times(paths: ReviewPaths) -> dict[str, datetime]:

@@ -12,8 +12,8 @@ from .catalog import WorkedSession as WorkedSession
 from .catalog import add_folder_times as add_folder_times
 from .catalog import find_worked_files as find_worked_files
 from .catalog import group_problems as group_problems
-from .catalog import list_recent_sessions as list_recent_sessions
 from .catalog import list_session_times as list_session_times
+from .catalog import list_sessions_since as list_sessions_since
 from .catalog import list_worked_times as list_worked_times
 from .catalog import load_summary_turns as load_summary_turns
 from .catalog import load_worked_sessions as load_worked_sessions
@@ -74,7 +74,7 @@ from .readers import read_session as read_session
 from .readers import shared_copies as shared_copies
 from .readers import split_message as split_message
 from .readers import trim_torn_words as trim_torn_words
-from .readers import uri_to_path as uri_to_path
+from .readers import vscode_uri_to_path as vscode_uri_to_path
 from .redacted import redact_turn as redact_turn
 from .resuming import make_resume_command as make_resume_command
 from .search import ParsedQuery as ParsedQuery

@@ -15,7 +15,7 @@ import msgspec
 from lerim.errors import SettingsError, error_reason
 from lerim.files import open_buffered, read_regular_file
 from lerim.paths import Home
-from lerim.project import make_private_folder, replace_file
+from lerim.project import make_private_folder, replace_private_file
 from lerim.sessions.model import PLATFORM_NAMES, Platform
 from lerim.sessions.readers import PLATFORM_READERS, ROOT_FINDERS
 
@@ -148,7 +148,7 @@ def _change_choice(home: Home, platform: Platform, change: Callable[[PlatformCho
             if choice.path:
                 entry["path"] = choice.path
             keys = {"version": 1} | file.keys | {"platforms": file.agents}
-            replace_file(path, msgspec.json.format(msgspec.json.encode(keys)) + b"\n")
+            replace_private_file(path, msgspec.json.format(msgspec.json.encode(keys)) + b"\n")
     except (OSError, UnicodeError) as error:
         message = f"The list of agents could not be saved: {error}."
         todo = "Make the folder writable and the path plain text, or set LERIM_HOME to another folder."

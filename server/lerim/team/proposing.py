@@ -10,7 +10,7 @@ from datetime import date
 import msgspec
 
 from lerim import files
-from lerim.check import code_span
+from lerim.check import safe_code_span
 from lerim.errors import LerimError, OrgError, Problem
 from lerim.memory import MAX_FILE_BYTES, MemoryFile, MemoryRecord, parse_record, redact_record, source_parts, status_of
 from lerim.paths import Home
@@ -161,14 +161,19 @@ def _make_text(changed: Sequence[_Changed], reviewers: Sequence[str]) -> str:
     if len(changed) > MAX_LISTED:
         lines += ["", f"… and {len(changed) - MAX_LISTED} more."]
     if reviewers:
-        lines += ["", f"Reviewers by CODEOWNERS: {', '.join(map(code_span, reviewers))}"]
+        lines += ["", f"Reviewers by CODEOWNERS: {', '.join(map(safe_code_span, reviewers))}"]
     return "\n".join(lines) + "\n"
 
 
 def _describe(one: _Changed) -> list[str]:
-    about = ", ".join(map(code_span, one.record.references[:5]))
+    about = ", ".join(map(safe_code_span, one.record.references[:5]))
     platform, session, _ = source_parts(one.record.source)
-    lines = [f"- {code_span(one.record.title)}" + (f" about {about}" if about else "")]
+    lines = [f"- {safe_code_span(one.record.title)}" + (f" about {about}" if about else "")]
     said = {"user": "a person", "assistant": "the agent", "tool": "a tool", "web": "a page"}
-    lines += [f"  - {said[quote.who]} said {code_span(quote.quote)}" for quote in one.record.evidence if quote.quote]
-    return [*lines, f"  - session {code_span(session)} of {code_span(platform)}" if session else "  - written by hand"]
+    lines += [
+        f"  - {said[quote.who]} said {safe_code_span(quote.quote)}" for quote in one.record.evidence if quote.quote
+    ]
+    return [
+        *lines,
+        f"  - session {safe_code_span(session)} of {safe_code_span(platform)}" if session else "  - written by hand",
+    ]

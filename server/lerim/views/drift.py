@@ -16,9 +16,9 @@ from lerim.memory import (
     StoredMemory,
     baselines,
     check_references,
+    make_drift_subject,
     parse_reference,
     reference_text,
-    subject_of,
 )
 from lerim.project import Project
 from lerim.review import ReviewPaths
@@ -38,7 +38,7 @@ def find_drifts(paths: ReviewPaths, memories: Iterable[StoredMemory], problems: 
     """
     if paths.project.is_personal:
         return {}
-    subjects = [subject_of(one.record) for one in memories if one.status == "active" and one.record.references]
+    subjects = [make_drift_subject(one.record) for one in memories if one.status == "active" and one.record.references]
     subjects = [one for one in subjects if one.references]
     references = {one.id: one.references for one in subjects}
     if not baselines.has_baselines(paths.private):
@@ -69,7 +69,7 @@ def find_all_drifts(
         return _find_missing(paths, _parse_keys(keys), problems)
 
     def load_subjects(ids: list[str]) -> list[DriftSubject]:
-        return [subject_of(one.record) for one in search.load_active(ids)]
+        return [make_drift_subject(one.record) for one in search.load_active(ids)]
 
     try:
         checker = DriftChecker(paths.project, paths.home)

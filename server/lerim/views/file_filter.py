@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
+from lerim.files import path_exists
 from lerim.memory import MemoryRecord, Reference, parse_reference
 from lerim.review import ReviewPaths
 
@@ -16,7 +17,7 @@ def match_referenced_files(paths: ReviewPaths, reference: Reference) -> tuple[st
     ignoring case; otherwise the path as it is.
     """
     path = f"{reference.path}#{reference.symbol}" if reference.symbol else reference.path
-    if _exists(paths.project.root / path):
+    if path_exists(paths.project.root / path):
         return (path,)
     stored, _ = paths.store().load_all(archived=True)  # the filtered command reports unreadable files
     referenced_paths = {
@@ -28,14 +29,6 @@ def match_referenced_files(paths: ReviewPaths, reference: Reference) -> tuple[st
         return (path,)
     matching_ends = sorted(one for one in referenced_paths if f"/{one.lower()}".endswith(f"/{path.lower()}"))
     return tuple(matching_ends) or (path,)
-
-
-def _exists(path: Path) -> bool:
-    """Returns whether the path exists; False if the system rejects it, for example as too long."""
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
 
 
 def _list_referenced_paths(record: MemoryRecord, *, symbols: bool) -> Iterator[str]:

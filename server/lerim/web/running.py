@@ -25,7 +25,7 @@ from lerim.errors import (
     find_error_type,
 )
 from lerim.paths import STORE_VARIABLES, Home
-from lerim.project import make_private_folder, replace_file
+from lerim.project import make_private_folder, replace_private_file
 from lerim.views import SERVER_ADDRESS_FILE, SERVER_LOCK_FILE, ErrorOutput, RunningServer, read_server_address
 from lerim.web.token import load_token
 
@@ -68,7 +68,7 @@ def announce_server(home: Home, running: RunningServer) -> Iterator[None]:
     """Lets other processes find the server for the block. Raises ServerError if that is not possible."""
     path = home.server / SERVER_ADDRESS_FILE
     try:
-        replace_file(path, msgspec.json.encode(running), flush=False)
+        replace_private_file(path, msgspec.json.encode(running), flush=False)
     except OSError as error:
         message = f"The server's address cannot be saved: {error_reason(error)}."
         raise ServerError(message, where=str(path), todo="Free some space, or make the folder writable.") from error

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from lerim.errors import ServerError, error_reason
 from lerim.files import read_regular_file
 from lerim.paths import Home
-from lerim.project import make_private_folder, replace_file
+from lerim.project import make_private_folder, replace_private_file
 
 TOKEN_FILE = "token"
 LINK_SECONDS = 120.0
@@ -27,7 +27,7 @@ def load_token(home: Home) -> str:
         if token := _read_token(home):
             return token
         make_private_folder(home, home.server)
-        replace_file(path, secrets.token_urlsafe(32).encode())
+        replace_private_file(path, secrets.token_urlsafe(32).encode())
         return _read_token(home)  # another process may have made one at the same time: the last one counts
     except (OSError, UnicodeError) as error:
         todo = "Make the folder readable and writable for you, or set LERIM_HOME to another one."

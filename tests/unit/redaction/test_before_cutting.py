@@ -10,7 +10,7 @@ import pytest
 from lerim.memory.slug import make_slug
 from lerim.redaction.redact import redact_json, redact_new, redact_secrets
 from lerim.sessions.display import clean_line
-from lerim.sessions.readers.engine.fields import keep_ends, make_title
+from lerim.sessions.readers.engine.fields import keep_ends, make_session_title
 
 CHANCE = Random("keys")
 BODY = "\n".join(textwrap.wrap(base64.b64encode(CHANCE.randbytes(1200)).decode(), 64))
@@ -54,7 +54,7 @@ def test_a_title_shows_no_part_of_a_secret_it_is_cut_in() -> None:
     for before in range(0, 140, 7):
         said = "x " * (before // 2) + f"use {TOKEN} for the deploy"
         ends = redact_secrets(keep_ends(said * 400)[0]).text
-        for shown in (make_title(said), clean_line(said), make_slug(said), ends):
+        for shown in (make_session_title(said), clean_line(said), make_slug(said), ends):
             assert not parts(TOKEN[4:], shown) and not parts(TOKEN[4:].lower(), shown)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from cursor_store import CID, Editor, found, only, prompt, reply, tool
 from lerim.sessions.readers.cursor import store as cursor
 from lerim.sessions.readers.cursor.folders import common_folder
-from lerim.sessions.readers.engine import uri_to_path
+from lerim.sessions.readers.engine import vscode_uri_to_path
 
 PATHS = {
     "file:///srv/my%20app/": "/srv/my app",
@@ -35,7 +35,7 @@ PATHS = {
 
 
 def test_addresses_of_an_editor_become_paths_on_their_own_machine():
-    assert {uri: uri_to_path(uri) for uri in PATHS} == PATHS
+    assert {uri: vscode_uri_to_path(uri) for uri in PATHS} == PATHS
 
 
 def test_the_folder_that_files_share():

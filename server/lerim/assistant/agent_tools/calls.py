@@ -15,7 +15,7 @@ from lerim.memory import AgentMemories, Channel, ServedMemory
 from lerim.paths import Home
 from lerim.project import Project, locate_project, open_git
 from lerim.review import make_approval_test
-from lerim.sessions import uri_to_path
+from lerim.sessions import vscode_uri_to_path
 
 MAX_QUESTION_CHARS, MAX_FILES, MAX_PATH_CHARS = 1_000, 20, 1_000
 DEFAULT_LIMIT, MAX_LIMIT = 5, 10
@@ -158,7 +158,7 @@ class ToolCalls:
             if project is None:
                 raise UsageError("--repo names no git repository.", where=self._repo, todo="Correct it.")
             return project
-        named = (os.environ.get("CLAUDE_PROJECT_DIR", ""), *map(uri_to_path, self._list_roots()))
+        named = (os.environ.get("CLAUDE_PROJECT_DIR", ""), *map(vscode_uri_to_path, self._list_roots()))
         places = [*_working_folder(), *(Path(one) for one in named if one)]
         found = (locate_project(place, home) for place in places if place.is_absolute())
         return next((project for project in found if project is not None), None)

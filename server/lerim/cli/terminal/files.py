@@ -9,6 +9,7 @@ from pathlib import Path
 
 import typer
 
+from lerim.files import path_exists
 from lerim.memory import parse_reference, parse_references
 from lerim.project import Project
 from lerim.review import ReviewPaths
@@ -30,21 +31,13 @@ def resolve_from_root(project: Project, typed: str) -> str:
         return typed
     if not candidate_path.is_relative_to(project.root) or candidate_path == project.root:
         return typed
-    if _is_explicit_path(path) or _exists(candidate_path):
+    if _is_explicit_path(path) or path_exists(candidate_path):
         return f"{candidate_path.relative_to(project.root).as_posix()}{separator}{symbol}"
     return typed
 
 
 def _is_explicit_path(path: str) -> bool:
     return Path(path).is_absolute() or path.partition("/")[0] in (".", "..")
-
-
-def _exists(path: Path) -> bool:
-    """Returns whether the path exists; False if the system rejects it, for example as too long."""
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
 
 
 def parse_typed_references(project: Project, references: Sequence[str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from lerim.extraction.facts import TEST_PATH, find_paths
-from lerim.extraction.locate import find_definitions, locate_argument
+from lerim.extraction.locate import find_defined_names, locate_argument
 from lerim.memory import LearningKind, Primitive, Speaker
 from lerim.patterns import compile_later
 from lerim.sessions import FileEdit, ToolCall, Turn
@@ -132,7 +132,7 @@ def _find_changed_definitions(edit: FileEdit) -> set[str]:
     """Returns the names whose definitions an edit replaced; none if it only put something before or after them."""
     if edit.new.startswith(edit.old) or edit.new.endswith(edit.old):
         return set()
-    names = set(find_definitions(edit.old)) & set(find_definitions(edit.new))
+    names = set(find_defined_names(edit.old)) & set(find_defined_names(edit.new))
     return names - {match["name"] for match in _LOCAL_CONSTANT.finditer(edit.old)}
 
 

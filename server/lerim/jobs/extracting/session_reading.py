@@ -170,8 +170,7 @@ def make_extraction(
 
 def make_locator(project: Project) -> extraction.Locator:
     """Return what makes the paths in a session's tool calls repo-relative, also those of deleted files."""
-    roots = (str(project.root), *((str(project.main_worktree),) if project.main_worktree else ()), *project.folders)
-    return extraction.Locator(() if project.is_personal else roots)
+    return extraction.Locator(() if project.is_personal else project.all_folders)
 
 
 def _find_root(project: Project) -> tuple[Path | None, Callable[[str], bool]]:

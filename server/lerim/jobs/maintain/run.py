@@ -31,8 +31,8 @@ from lerim.memory import (
     conflicting_answers,
     find_unwanted_reason,
     load_all,
+    make_drift_subject,
     plan_link_repairs,
-    subject_of,
     unused_since,
     with_current_status,
 )
@@ -180,7 +180,7 @@ class _MaintenanceRun(MaintainJob):
         checker = DriftChecker(project, self.place.home, open_git(project.root, self.environ))
         summaries: list[DriftSummary] = []
         try:
-            subjects = [subject_of(one.record) for one in active]
+            subjects = [make_drift_subject(one.record) for one in active]
             checker.check(
                 now=now,
                 subjects=subjects,

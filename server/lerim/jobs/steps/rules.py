@@ -47,8 +47,8 @@ from lerim.sessions import (
     convert_sqlite_errors,
     faults_as_errors,
     find_working_folder,
-    list_recent_sessions,
     list_removed_platforms,
+    list_sessions_since,
     load_summary_turns,
     select_reader_problems,
     split_likely_transcripts,
@@ -290,7 +290,7 @@ def propose_themes(part: SyncPart) -> None:
     with convert_sqlite_errors(catalog.path):
         since = part.context.clock() - timedelta(days=days)
         as_of = part.context.options.as_of
-        sessions = list_recent_sessions(catalog.db, sink.place.project.key, since, MAX_THEME_SESSIONS, as_of)
+        sessions = list_sessions_since(catalog.db, sink.place.project.key, since, MAX_THEME_SESSIONS, as_of)
     found = (_find_requests(catalog, sink, session, as_of) for session in sessions)
     with_requests = [one for one in found if one.requests]
     sink.handle_results(iter(find_themes(with_requests)))

@@ -69,12 +69,12 @@ def commit_source(commit: Commit) -> JournalSource:
         number=0,
         ref=f"c:{commit.hash}",
         kind="commit",
-        title=subject_of(commit),
+        title=commit_subject(commit),
         time=format_time(commit.time),
     )
 
 
-def subject_of(commit: Commit) -> str:
+def commit_subject(commit: Commit) -> str:
     """Returns the first line of a commit's message, fit to be shown. One that reads like an order to an agent is not
     repeated."""
     subject = clean_line(commit.subject, MAX_SUBJECT_CHARS)
@@ -102,7 +102,7 @@ def _describe_commit(commit: Commit) -> str:
     closed = find_closed_issues(f"{commit.subject}\n{commit.body}")
     closing = f" closed {list_names(closed, MAX_FILES_NAMED, 'issue')}" if closed else ""
     what = f", which{changed}{' and' if changed and closing else ''}{closing}" if changed or closing else ""
-    return f"Committed “{subject_of(commit)}”{what}."
+    return f"Committed “{commit_subject(commit)}”{what}."
 
 
 def _describe_merges(merges: Sequence[Commit]) -> DraftSentence:

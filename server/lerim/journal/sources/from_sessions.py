@@ -77,7 +77,7 @@ def _tell_session(
     session: WorkedSession, review: ReviewPaths, session_count: int, errors: Mapping[str, str]
 ) -> Iterator[DraftSentence]:
     share = max(2, min(MAX_SENTENCES_PER_SESSION, MAX_SESSION_SENTENCES // max(1, session_count)))
-    locate = extraction.Locator(_project_folders(review.project))
+    locate = extraction.Locator(review.project.all_folders)
     for turn in session.turns:
         locate.record_cwd(turn.cwd)
     facts = SummaryFacts(session.platform, PLATFORM_NAMES[session.platform], session.title)
@@ -95,11 +95,6 @@ def _tell_session(
             why = f": “{error}”" if error and not find_flags(error) else "."
             text = f"`{run.name}` failed the last time it was run{why}"
             yield DraftSentence("open", text, (sources[run.turn],), "session", title)
-
-
-def _project_folders(project: Project) -> tuple[str, ...]:
-    main = (str(project.main_worktree),) if project.main_worktree else ()
-    return (str(project.root), *main, *project.folders)
 
 
 def _tell_summary(
@@ -142,7 +137,7 @@ def _find_claims(session: WorkedSession, project: Project) -> list[Candidate]:
     """Returns what the rules find worth keeping in a session as it was at the end of the span. Whether a path exists
     today does not matter."""
     root = None if project.is_personal else Path(project.root)
-    found = extraction.Extraction(root, session.session_id, session.platform, roots=_project_folders(project))
+    found = extraction.Extraction(root, session.session_id, session.platform, roots=project.all_folders)
     for turn in session.turns[-MAX_TURNS_READ:]:
         found.feed(to_turn(turn))
     return [one for one in found.finish(settled=True) if isinstance(one, Candidate)]

@@ -20,7 +20,7 @@ from lerim.lsp.protocol import (
 )
 from lerim.lsp.window import Repo, Sidecar
 from lerim.lsp.window import candidate_counts as counts
-from lerim.memory import Drift, DriftChecker, StoredMemory, fence_items, render_memory, split_kind, subject_of
+from lerim.memory import Drift, DriftChecker, StoredMemory, fence_items, make_drift_subject, render_memory, split_kind
 from lerim.project import open_git
 from lerim.review import queue
 
@@ -80,7 +80,7 @@ def _call(repo: Repo, params: AgentToolParams, cancelled: threading.Event) -> Ag
 
 
 def _render(sidecar: Sidecar, repo: Repo | None, stored: StoredMemory) -> str:
-    subject = subject_of(stored.record)
+    subject = make_drift_subject(stored.record)
     if repo is None or not subject.references:
         return render_memory(stored.record)
     checker = DriftChecker(repo.project, sidecar.home, open_git(repo.project.root, sidecar.environ))

@@ -5,7 +5,7 @@ from .baselines import StatStamp as StatStamp
 from .drift import DriftChecker as DriftChecker
 from .drift import DriftSubject as DriftSubject
 from .drift import LastCheck as LastCheck
-from .drift import subject_of as subject_of
+from .drift import make_drift_subject as make_drift_subject
 from .drift_summary import Drift as Drift
 from .drift_summary import DriftSummary as DriftSummary
 from .drift_summary import read_worst_states as read_worst_states
@@ -14,7 +14,7 @@ from .inherited_baselines import inherit_baselines as inherit_baselines
 from .reference_check import ReferenceProblem as ReferenceProblem
 from .reference_check import check_references as check_references
 from .reference_check import describe_missing as describe_missing
-from .reference_check import find_definitions as find_definitions
+from .reference_check import find_defining_places as find_defining_places
 from .reference_check import is_missing as is_missing
 from .reference_check import list_meanings as list_meanings
 from .reference_check import searched_word as searched_word

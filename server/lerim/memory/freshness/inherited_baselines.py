@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from lerim.errors import LerimError
 from lerim.memory.freshness import baselines
 from lerim.memory.freshness.baselines import Baseline, Baselines, DriftRecord
-from lerim.memory.freshness.drift import subject_of
+from lerim.memory.freshness.drift import make_drift_subject
 from lerim.memory.freshness.drift_summary import drift_rank
 from lerim.memory.freshness.fingerprint import SymbolFingerprint, fingerprint_kind
 from lerim.memory.freshness.sources import SourceReader
@@ -67,7 +67,7 @@ def inherit_baselines(
 
 
 def _source_references(database: Baselines, source: MemoryRecord) -> Iterator[_SourceReference]:
-    for reference in subject_of(source).references:
+    for reference in make_drift_subject(source).references:
         drift_record = database.drift_record(source.id, reference)
         known = drift_record if drift_record is not None and drift_record.verified == source.verified else None
         yield _SourceReference(source, reference, database.baseline(source.id, reference, source.verified), known)
@@ -83,7 +83,7 @@ def _oldest_verified(held: Sequence[_SourceReference]) -> str:
 def _inherited_baselines(
     successor: MemoryRecord, held: Sequence[_SourceReference], reader: SourceReader
 ) -> Iterator[tuple[Reference, Baseline, DriftRecord | None]]:
-    for reference in subject_of(successor).references:
+    for reference in make_drift_subject(successor).references:
         there = [one for one in held if one.is_at(reference)]
         found = max(there, key=lambda one: one.rank, default=None)
         if found is None or found.baseline is None:

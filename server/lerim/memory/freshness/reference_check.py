@@ -103,7 +103,7 @@ def _find_likely_places(reader: SourceReader, reference: Reference) -> list[str]
     """Returns where a missing reference may be now: the symbol's definition in another file, else a file of the same
     name."""
     if word := searched_word(reference):
-        found = find_definitions(reader, reference, find_word(reader.root, word, os.environ))
+        found = find_defining_places(reader, reference, find_word(reader.root, word, os.environ))
         if found:
             return found
     if reader.stamp(reference.path):
@@ -119,7 +119,7 @@ def searched_word(reference: Reference) -> str:
     return word if _WORD.match(word) else ""
 
 
-def find_definitions(reader: SourceReader, reference: Reference, paths: Sequence[str]) -> list[str]:
+def find_defining_places(reader: SourceReader, reference: Reference, paths: Sequence[str]) -> list[str]:
     """Returns where the first of these files define the reference's symbol, as written in a memory."""
     last = reference.symbol.rpartition(".")[2]
     found: list[str] = []

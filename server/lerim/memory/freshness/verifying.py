@@ -9,7 +9,7 @@ from datetime import datetime
 from lerim.errors import LerimError
 from lerim.memory.freshness import baselines
 from lerim.memory.freshness.baselines import Baseline, Baselines, DriftRecord
-from lerim.memory.freshness.drift import subject_of
+from lerim.memory.freshness.drift import make_drift_subject
 from lerim.memory.freshness.moved_files import MovedFiles
 from lerim.memory.freshness.reference_check import is_missing
 from lerim.memory.freshness.sources import SourceReader
@@ -34,7 +34,7 @@ def verify_record(
     """
     if project.is_personal:
         return replace(record, verified=f"{now:%Y-%m-%d}")  # its references belong to no repository
-    references = subject_of(record).references
+    references = make_drift_subject(record).references
     commit = read_head_commit(project.root, project.common_dir)
     reader = SourceReader(project.root)
     now_is = {reference: reader.baseline(reference) for reference in references}
@@ -42,7 +42,7 @@ def verify_record(
     try:
         with baselines.open_baselines(home.project(project.key), project.root) as database, database.transaction():
             found: list[tuple[Reference, Baseline, DriftRecord | None]] = []
-            had = subject_of(before).references if before else ()
+            had = make_drift_subject(before).references if before else ()
             for reference, baseline in now_is.items():
                 was = database.baseline(record.id, reference, before.verified) if before and reference in had else None
                 drift_record = database.drift_record(record.id, reference)

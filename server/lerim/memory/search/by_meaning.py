@@ -11,7 +11,7 @@ from lerim.memory.claims import without_replied_to
 from lerim.memory.meaning import MODEL_SHA256, FindNearest, MemoryVectors, SentenceModel, StoredVectors
 from lerim.memory.reference import DriftState
 from lerim.memory.search.filters import EVERY_STATUS, MemoryFilters
-from lerim.memory.search.index_rows import hash_text
+from lerim.memory.search.index_rows import hash_claim
 from lerim.memory.search.indexed_folder import IndexedFolder
 from lerim.memory.search.ranking import RankedMemory
 from lerim.memory.store import StoredMemory
@@ -102,7 +102,7 @@ class FolderMeanings:
 
 def _embed(memories: Iterable[StoredMemory], model: SentenceModel) -> dict[str, MemoryVectors]:
     said = ((one.record, without_replied_to(one.record.body).strip()) for one in memories)
-    texts = {hash_text(record): (record.title, body or record.title) for record, body in said}
+    texts = {hash_claim(record): (record.title, body or record.title) for record, body in said}
     unique = list(dict.fromkeys(text for pair in texts.values() for text in pair))
     vectors = dict(zip(unique, model.embed(unique), strict=True))
     return {name: MemoryVectors(vectors[title], vectors[body]) for name, (title, body) in texts.items()}

@@ -108,7 +108,7 @@ def add_rows(sql: sqlite3.Connection, row: int, read: ReadMemory) -> int:
         dated = (whole_seconds(record.updated), record.confidence, fades, session)
         by = (record.superseded_by, record.resolved_by)
         comparison = comparison_key(record.references, record.verified)
-        values = (record.id, hash_text(record), status, status, *dated, *by, comparison, problems_json)
+        values = (record.id, hash_claim(record), status, status, *dated, *by, comparison, problems_json)
         ends = dict.fromkeys((row, link.target, link.kind) for link in ending_links(record))
         if ends:
             sql.executemany("INSERT INTO ends VALUES (?,?,?)", list(ends))
@@ -128,7 +128,7 @@ def add_rows(sql: sqlite3.Connection, row: int, read: ReadMemory) -> int:
     return row
 
 
-def hash_text(record: MemoryRecord) -> str:
+def hash_claim(record: MemoryRecord) -> str:
     """Returns a hash that is equal for memories with the same title and body."""
     return hashlib.blake2b(f"{record.title}\0{record.body}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 

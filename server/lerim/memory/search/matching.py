@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lerim.memory.search.index import COMMON_WORD_COUNT, MAX_RANKED, IndexFilter, MemoryIndex
-from lerim.memory.search.ranking import best_attainable_score, relevance_band, word_rarity
+from lerim.memory.search.ranking import best_attainable_score, bm25_rarity, relevance_band
 from lerim.memory.search.synonyms import MAX_NAME_WORDS
 from lerim.words import STOP_WORDS, is_unspaced, letter_pairs, split_unspaced, split_words
 
@@ -58,7 +58,7 @@ def match_rows(
         return []
     terms = _add_synonyms(index, terms)
     total = index.total()
-    best = best_attainable_score(word_rarity(total, min(index.count(term), total)) for term in terms)
+    best = best_attainable_score(bm25_rarity(total, min(index.count(term), total)) for term in terms)
     found = [] if any_word else _match_all(index, terms, unfinished, row_filter, limit + MAX_TIES)
     if not found and (corrected := [_correct_term(index, term) for term in terms]) != terms:
         found = index.match(" AND ".join(corrected), (), row_filter, limit + MAX_TIES)

@@ -56,7 +56,7 @@ def relevance_band(every: bool, relevance: float) -> tuple[int, int]:
     return (0 if every else 1, math.floor(-math.log(max(relevance, 1e-300)) / BAND_WIDTH))
 
 
-def word_rarity(memories: int, match_count: int) -> float:
+def bm25_rarity(memories: int, match_count: int) -> float:
     """Returns how rare a word in `match_count` of the memories is, as computed by bm25."""
     return max(
         math.log((memories - match_count + 0.5) / (match_count + 0.5)) if memories > match_count else 0.0, _RARITY_FLOOR

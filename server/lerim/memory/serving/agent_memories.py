@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from lerim.errors import LerimError, Problem
-from lerim.memory.freshness import Drift, DriftChecker, subject_of
+from lerim.memory.freshness import Drift, DriftChecker, make_drift_subject
 from lerim.memory.links import with_current_status
 from lerim.memory.record import MemoryRecord, Scope
 from lerim.memory.reference import DriftState, parse_reference
@@ -234,7 +234,7 @@ class AgentMemories:
     def _check_drift(self, records: Sequence[MemoryRecord]) -> dict[str, Drift]:
         """Compares the files that these memories are about with what they were verified against; returns the memories
         that are not fresh, by id. If that fails, all of them are unknown."""
-        subjects = [subject for subject in map(subject_of, records) if subject.references]
+        subjects = [subject for subject in map(make_drift_subject, records) if subject.references]
         if not subjects or self._project is None:
             return {}
         try:

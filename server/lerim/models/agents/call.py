@@ -17,7 +17,7 @@ from lerim.models.dspy_import import lm15
 from lerim.models.model import Model
 from lerim.models.services import faults
 from lerim.paths import Home
-from lerim.project import make_private_folder, replace_file
+from lerim.project import make_private_folder, replace_private_file
 from lerim.redaction import clean_text
 from lerim.sessions import ASKS_MARK
 
@@ -75,7 +75,7 @@ def working_folder(home: Home, provider: str) -> Path:
             path = folder / policy[0]
             make_private_folder(home, path.parent)
             if not path.is_file() or path.read_bytes() != policy[1].encode():
-                replace_file(path, policy[1].encode())
+                replace_private_file(path, policy[1].encode())
         policy_name = PurePath(policy[0]).parts[0] if policy else ""
         unexpected_name = next((name for name in os.listdir(folder) if name != policy_name), "")  # noqa: PTH208 - names are enough
     except OSError as error:

@@ -18,7 +18,7 @@ from lerim.errors import Problem, SettingsError, error_reason
 from lerim.files import open_buffered
 from lerim.models.model import Model
 from lerim.paths import Home
-from lerim.project import make_private_folder, replace_file
+from lerim.project import make_private_folder, replace_private_file
 
 MOST_BYTES = 1_000_000
 BUSY_SECONDS = 10.0
@@ -83,7 +83,7 @@ def _update_file(home: Home, change: Callable[[dict[str, object]], None]) -> Non
             home.models.replace(home.models.with_name(home.models.name + ".damaged-copy"))
             content = {}
         change(content)
-        replace_file(home.models, msgspec.json.format(msgspec.json.encode(content)) + b"\n")
+        replace_private_file(home.models, msgspec.json.format(msgspec.json.encode(content)) + b"\n")
 
 
 def _read_file(home: Home) -> dict[str, object]:

@@ -174,8 +174,7 @@ def _hide_password(path: str) -> str:
 def _encode_copy(transcript: Transcript, project: Project, owners: FolderOwners) -> bytes:
     reading = SessionReading(transcript, make_whole_scope(project, owners))
     lines = [_encode_line(redact_turn(turn)) for turn in reading]
-    main = (str(project.main_worktree),) if project.main_worktree else ()
-    folders = tuple(dict.fromkeys([str(project.root), *main, *project.folders]))
+    folders = tuple(dict.fromkeys(project.all_folders))
     copied = _CopiedProject(name_project(project), project.name, project.remote, folders)
     head = _CopyHead(_FORMAT, transcript.platform, transcript.session_id, transcript.parent, copied)
     existing: set[str] = set()

@@ -312,7 +312,7 @@ class Ledger:
         )
         return {memory: (datetime.fromisoformat(at), source) for memory, at, source in found}
 
-    def memories_made(self) -> set[str]:
+    def list_own_memories(self) -> set[str]:
         """The ids of the memories that were accepted or added here when no file of theirs existed."""
         found = self._sql.execute(
             "SELECT memory FROM actions WHERE stage='done' AND kind IN ('accept', 'settle', 'add') AND ("

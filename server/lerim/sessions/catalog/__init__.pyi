@@ -11,8 +11,8 @@ from .recent_work import RecentSession as RecentSession
 from .recent_work import SessionTime as SessionTime
 from .recent_work import add_folder_times as add_folder_times
 from .recent_work import find_worked_files as find_worked_files
-from .recent_work import list_recent_sessions as list_recent_sessions
 from .recent_work import list_session_times as list_session_times
+from .recent_work import list_sessions_since as list_sessions_since
 from .summary_turns import SummaryTurn as SummaryTurn
 from .summary_turns import load_summary_turns as load_summary_turns
 from .turns import TurnRow as TurnRow

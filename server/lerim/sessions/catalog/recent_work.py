@@ -20,7 +20,7 @@ class RecentSession:
     session_id: str
 
 
-def list_recent_sessions(
+def list_sessions_since(
     db: sqlite3.Connection, project: str, since: datetime, most: int, until: datetime | None = None
 ) -> list[RecentSession]:
     """Returns the newest `most` sessions with turns in folders of a project that ended after `since` and began before

@@ -5,7 +5,7 @@ from .engine import extract_own_words as extract_own_words
 from .engine import find_workspace_folder as find_workspace_folder
 from .engine import split_message as split_message
 from .engine import trim_torn_words as trim_torn_words
-from .engine import uri_to_path as uri_to_path
+from .engine import vscode_uri_to_path as vscode_uri_to_path
 from .gemini import folders_by_hash as folders_by_hash
 from .live import OLDER_STATE as OLDER_STATE
 from .live import shared_copies as shared_copies

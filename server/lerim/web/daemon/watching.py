@@ -22,7 +22,7 @@ LIST_AGAIN_SECONDS = 900.0
 """How often folders that appeared since are added, such as those of a newly installed agent."""
 
 
-def list_store_folders(environ: Mapping[str, str], home: Home) -> list[Path]:
+def list_watched_folders(environ: Mapping[str, str], home: Home) -> list[Path]:
     """Returns the folders that hold the stores of connected agents and exist; for a file, the folder around it."""
     try:
         roots = [root for places in find_platform_roots(environ, home).values() for root in places]
@@ -38,7 +38,7 @@ async def watch_stores(environ: Mapping[str, str], home: Home, on_change: Callab
     log and calls `on_change` now and then."""
     known: list[Path] = []
     while True:
-        folders = await asyncio.to_thread(list_store_folders, environ, home)
+        folders = await asyncio.to_thread(list_watched_folders, environ, home)
         if folders != known:
             on_change()
         known = folders

@@ -20,10 +20,10 @@ from lerim.memory import (
     Uses,
     baselines,
     find_wrong_filters,
+    make_drift_subject,
     memory_view,
     parse_memory_query,
     parse_reference,
-    subject_of,
 )
 from lerim.review import ReviewResult, acts, find_ending, queue
 from lerim.views import describe_source, match_referenced_files, refresh_agent_files
@@ -162,7 +162,7 @@ def _check_drift(place: Place, stored: StoredMemory) -> Drift | None:
     """Returns the worst drift of an active memory's references, compared now; None if it is fresh or never checked."""
     if stored.status != "active" or not baselines.has_baselines(place.paths.private):
         return None
-    found = DriftChecker(place.project, place.home).check_memories([subject_of(stored.record)])
+    found = DriftChecker(place.project, place.home).check_memories([make_drift_subject(stored.record)])
     return found.get(stored.record.id)
 
 

@@ -39,14 +39,9 @@ def _find_selection(db: sqlite3.Connection, project: Project, selected: Selected
     if evidence is None:
         return None
     turns = load_summary_turns(db, selected.session, project.key)
-    locate = extraction.Locator(_project_folders(project), exists=lambda path: (Path(project.root) / path).is_file())
+    locate = extraction.Locator(project.all_folders, exists=lambda path: (Path(project.root) / path).is_file())
     files = extraction.list_exchange_files(turns, turn.turn, selected.text, locate)
     source = f"{session.platform}:{session.session_id}#{turn.turn}"
     return Selection(
         queue.SessionOrigin(source, turn.time or datetime.now(UTC).replace(microsecond=0), evidence), files
     )
-
-
-def _project_folders(project: Project) -> tuple[str, ...]:
-    main = (str(project.main_worktree),) if project.main_worktree else ()
-    return (str(project.root), *main, *project.folders)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from lerim.sessions.readers.claude.human import parse_queue_content
 from lerim.sessions.readers.claude.records import ClaudeRecord
 from lerim.sessions.readers.claude.tally import ClaudeTally
-from lerim.sessions.readers.engine import TranscriptTally, TypedText, hash_text
+from lerim.sessions.readers.engine import TranscriptTally, TypedText, short_hash
 
 _ATTACHED_SINCE = (2, 1, 96)
 _QUEUE_LIMIT = 16
@@ -43,7 +43,7 @@ def _lacks_attachments(version: str) -> bool:
 
 def register_queued_prompt(tally: TranscriptTally, typed: TypedText) -> bool:
     """Returns whether a queued prompt is new. If it is, a user record that repeats it later does not count as new."""
-    digest = hash_text(typed.text)
+    digest = short_hash(typed.text)
     if not tally.answered and (digest in tally.queued_hashes or digest == tally.last_prompt_hash):
         return False
     tally.queued_hashes = (*tally.queued_hashes[1 - _QUEUE_LIMIT :], digest)
@@ -55,7 +55,7 @@ def consume_queued_repeat(tally: TranscriptTally, typed: TypedText, source: str 
     between."""
     if not tally.queued_hashes or not (source == "queued" or not tally.answered):
         return False
-    digest = hash_text(typed.text)
+    digest = short_hash(typed.text)
     if digest not in tally.queued_hashes:
         return False
     at = tally.queued_hashes.index(digest)  # the same words may have been queued twice

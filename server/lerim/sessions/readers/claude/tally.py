@@ -12,9 +12,9 @@ from lerim.sessions.readers.engine import (
     NAME_LIMIT,
     RecentIds,
     TranscriptTally,
-    hash_text,
-    make_title,
+    make_session_title,
     plausible_count,
+    short_hash,
     without_nul,
 )
 
@@ -42,15 +42,15 @@ class ClaudeTally(TranscriptTally, gc=False):
     def set_title(self, record: ClaudeRecord, seen: RecentIds) -> None:
         """Sets a title from a title or summary record; the last one of each type wins."""
         if record.type == "custom-title":
-            self.custom_title = make_title(record.custom_title) or self.custom_title
+            self.custom_title = make_session_title(record.custom_title) or self.custom_title
         elif record.type == "ai-title":
-            self.ai_title = make_title(record.ai_title) or self.ai_title
+            self.ai_title = make_session_title(record.ai_title) or self.ai_title
         elif record.summary and record.leaf_uuid:
-            leaf = hash_text(record.leaf_uuid)
+            leaf = short_hash(record.leaf_uuid)
             if leaf in seen:
-                self.summary = make_title(record.summary)
+                self.summary = make_session_title(record.summary)
             else:
-                self.summaries = (*self.summaries[-NAME_LIMIT:], (leaf, make_title(record.summary)))
+                self.summaries = (*self.summaries[-NAME_LIMIT:], (leaf, make_session_title(record.summary)))
 
     def count_tokens(self, key: str, usage: ClaudeUsage | None) -> Tokens:
         """Counts the tokens one API message has used so far, once, no matter how many records repeat them. Returns its

@@ -17,7 +17,7 @@ from lerim.sessions.readers.engine import (
     content_texts,
     find_text,
     list_folder,
-    make_title,
+    make_session_title,
     parse_fields,
     read_beginning,
     without_nul,
@@ -91,7 +91,7 @@ def load_thread_name(transcript: Transcript) -> str:
             except OSError:
                 return ""
             names = _load_index(index, index_stat.st_size, index_stat.st_mtime_ns)
-            return make_title(names.get(transcript.session_id))
+            return make_session_title(names.get(transcript.session_id))
     return ""
 
 

@@ -39,7 +39,7 @@ from lerim.sessions.readers.engine import (
     find_object,
     find_text,
     make_own_command,
-    make_title,
+    make_session_title,
     parse_fields,
     parse_timestamp,
     usable_id,
@@ -260,7 +260,7 @@ class CodexReading(LineReading[CodexRecord, CodexTally]):
             self._tally.denials += self._tally.register_id(self._seen_ids, f"out:{native_id}")
 
     def _rename_thread(self, payload: CodexPayload) -> None:
-        self._tally.thread_name = make_title(payload.thread_name) or self._tally.thread_name
+        self._tally.thread_name = make_session_title(payload.thread_name) or self._tally.thread_name
 
     def _read_completed_item(self, payload: CodexPayload) -> None:
         """Handles a completed item, which paginated threads contain instead of an event."""

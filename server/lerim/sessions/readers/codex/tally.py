@@ -13,7 +13,7 @@ from msgspec.structs import astuple
 
 from lerim.sessions.model import NO_TOKENS, Tokens
 from lerim.sessions.readers.codex.records import CodexUsage
-from lerim.sessions.readers.engine import TranscriptTally, hash_text, plausible_count, usable_id
+from lerim.sessions.readers.engine import TranscriptTally, plausible_count, short_hash, usable_id
 
 _TEXT_LIMIT = 256
 _UNPAIRED_LIMIT = 8
@@ -78,7 +78,7 @@ class CodexTally(TranscriptTally, gc=False):
 
     def make_turn_key(self, role: str, text: str) -> str:
         """Returns a key for a turn without an id. It is the same in a fork, but differs each time the text occurs."""
-        digest = hash_text(f"{role}\n{text}").hex()
+        digest = short_hash(f"{role}\n{text}").hex()
         earlier = self.text_counts.get(digest, 0)
         counts = {key: count for key, count in self.text_counts.items() if key != digest}
         if len(counts) >= _TEXT_LIMIT:
@@ -89,7 +89,7 @@ class CodexTally(TranscriptTally, gc=False):
     def take_counterpart(self, source: str, text: str) -> bool:
         """Returns whether the counterpart (the item of an event, or the event of an item) already contained this text,
         ignoring white space."""
-        digest = hash_text("".join(text.split())).hex()
+        digest = short_hash("".join(text.split())).hex()
         counterpart = ("item" if source == "event" else "event", digest)
         if counterpart in self.unpaired:
             index = self.unpaired.index(counterpart)

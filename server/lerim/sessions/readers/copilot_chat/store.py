@@ -30,7 +30,7 @@ from lerim.sessions.readers.engine import (
     parse_object,
     read_start,
     sum_session,
-    uri_to_path,
+    vscode_uri_to_path,
 )
 
 _PROBED_BYTES = 256 * 1024
@@ -59,7 +59,7 @@ def probe_chat_folder(transcript: Transcript) -> str:
         return transcript.cwd
     match = _WORKING_FOLDER.search(read_start(transcript.path, _PROBED_BYTES))
     address = parse_json_or_none(msgspec.Raw(match[1])) if match else ""
-    return uri_to_path(address) if isinstance(address, str) else ""
+    return vscode_uri_to_path(address) if isinstance(address, str) else ""
 
 
 def open_chat(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:
@@ -81,7 +81,7 @@ def _load_chat(transcript: Transcript, *, brief: bool) -> LoadedSession:
             if record is not None:  # None marks a lost request, which is already reported
                 what = "A request of this chat could not be read and was skipped"
                 problems.append(Problem("bad-line", f"{path}@{number}", what))
-    cwd = transcript.cwd or uri_to_path(find_text(state, "workingDirectory"))
+    cwd = transcript.cwd or vscode_uri_to_path(find_text(state, "workingDirectory"))
     branch = find_text(repository, "localBranch")
     turns: list[Turn] = []
     for number, request in enumerate(requests):

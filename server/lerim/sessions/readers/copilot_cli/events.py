@@ -34,12 +34,12 @@ from lerim.sessions.readers.engine import (
     content_texts,
     cut_blocks,
     decode_leniently,
-    hash_text,
-    make_title,
+    make_session_title,
     parse_fields,
     parse_json_or_none,
     parse_timestamp,
     plausible_count,
+    short_hash,
     text_outside_blocks,
     usable_id,
     without_nul,
@@ -125,7 +125,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally]):
         self._tally.current_model = without_nul(data.new_model)[:200] or self._tally.current_model
 
     def _set_title(self, _: CliEvent, data: CliEventData) -> None:
-        self._tally.title = make_title(data.title) or self._tally.title
+        self._tally.title = make_session_title(data.title) or self._tally.title
 
     # --- what was said -------------------------------------------------------------------------------------------
 
@@ -179,7 +179,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally]):
     def _begin_call(self, event: CliEvent, data: CliEventData) -> None:
         """Adds a call that no message requested."""
         native_id = usable_id(data.tool_call_id)
-        if not native_id or hash_text(f"call:{native_id}") in self._seen_ids:
+        if not native_id or short_hash(f"call:{native_id}") in self._seen_ids:
             return
         draft = self._current_answer
         if draft is None or self._drafts.find_draft(draft.message_key) is not draft:
@@ -224,7 +224,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally]):
             end = self._end_continued(shell, end._replace(running=""))
         elif end.running and call is not None:
             self._processes.add(end.running, native_id)
-        if hash_text(f"denied:{native_id}") in self._seen_ids:
+        if short_hash(f"denied:{native_id}") in self._seen_ids:
             end = end._replace(status="denied")
         else:
             tally.denials += end.status == "denied"

@@ -18,7 +18,7 @@ from lerim.sessions.readers.engine import (
     find_text,
     is_folder,
     list_folder,
-    make_title,
+    make_session_title,
     read_beginning,
     read_start,
     without_nul,
@@ -72,7 +72,7 @@ def open_cli_session(transcript: Transcript, resume: bytes | None = None, *, bri
     """Returns a reading of a session that continues where `resume` ended."""
     if transcript.path.suffix == ".json":
         return WholeReading(transcript, partial(load_cli_history, brief=brief), resume)
-    title = make_title(
+    title = make_session_title(
         _read_workspace_field(transcript.path, "name") or _read_workspace_field(transcript.path, "summary")
     )
     return CopilotReading(transcript, resume, brief=brief, title=title)

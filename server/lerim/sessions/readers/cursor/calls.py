@@ -32,7 +32,7 @@ from lerim.sessions.readers.engine import (
     parse_json_or_none,
     parse_patch,
     parse_question,
-    uri_to_path,
+    vscode_uri_to_path,
     without_nul,
 )
 
@@ -98,7 +98,7 @@ def parse_cursor_call(name: str, call_id: str, json_texts: tuple[bytes, ...], *,
 
 def _find_paths(inputs: list[ToolInput]) -> tuple[str, ...]:
     found = find_input(inputs, *_PATHS)
-    return ((uri_to_path(found) or found) if "://" in found else found,) if found else ()
+    return ((vscode_uri_to_path(found) or found) if "://" in found else found,) if found else ()
 
 
 def _find_patch(json_texts: tuple[bytes, ...]) -> str:

@@ -35,7 +35,7 @@ from lerim.sessions.readers.engine import (
     parse_object,
     split_json_array,
     sum_session,
-    uri_to_path,
+    vscode_uri_to_path,
 )
 from lerim.sessions.readers.live import column_text, read_database, read_rows, table_columns
 
@@ -100,7 +100,7 @@ class _ChatReader:
             return
         for raw in split_json_array(bubble.workspace_uris):
             value = parse_json_or_none(raw)
-            folder = uri_to_path(value) if isinstance(value, str) else folder_of_uri(decode_leniently(raw, Uri))
+            folder = vscode_uri_to_path(value) if isinstance(value, str) else folder_of_uri(decode_leniently(raw, Uri))
             if folder:
                 self.cwd = folder
                 return

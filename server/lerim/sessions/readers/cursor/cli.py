@@ -27,7 +27,7 @@ from lerim.sessions.readers.engine import (
     parse_objects,
     read_start,
     sum_session,
-    uri_to_path,
+    vscode_uri_to_path,
 )
 from lerim.sessions.readers.live import (
     column_text,
@@ -233,7 +233,7 @@ _FOLDER_FIELD = 9
 
 def _find_root_folder(root: bytes) -> str:
     folders = (value for key, value in _protobuf_fields(root) if key == _FOLDER_FIELD)
-    return uri_to_path(next(folders, b"").decode("utf-8", "replace"))
+    return vscode_uri_to_path(next(folders, b"").decode("utf-8", "replace"))
 
 
 def add_chat_message(builder: CursorSessionBuilder, message: ChatMessage, native_id: str, *, brief: bool) -> None:

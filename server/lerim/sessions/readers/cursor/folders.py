@@ -16,7 +16,7 @@ from lerim.sessions.readers.engine import (
     is_windows_path,
     parse_fields,
     read_start,
-    uri_to_path,
+    vscode_uri_to_path,
 )
 
 SIDE_FILE_BYTES = 64 * 1024
@@ -27,10 +27,10 @@ _NOT_SLUG = re.compile(r"[^A-Za-z0-9]+")
 def folder_of_uri(uri: Uri | str | None) -> str:
     """Returns the path of a location as the editor stores it."""
     if uri is None or isinstance(uri, str):
-        return uri_to_path(uri or "")
+        return vscode_uri_to_path(uri or "")
     if uri.scheme in ("", None, "file") and uri.fs_path:
-        return uri_to_path(uri.fs_path)
-    return uri_to_path(uri.external or "") or uri_to_path(uri.path or uri.fs_path or "")
+        return vscode_uri_to_path(uri.fs_path)
+    return vscode_uri_to_path(uri.external or "") or vscode_uri_to_path(uri.path or uri.fs_path or "")
 
 
 def folder_of_head(head: ComposerHead, storage: Path) -> str:

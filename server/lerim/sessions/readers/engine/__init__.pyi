@@ -3,7 +3,7 @@ from .commands import normalize_command as normalize_command
 from .commands import parse_patch as parse_patch
 from .compressed import COMPRESSED_SUFFIX as COMPRESSED_SUFFIX
 from .fields import keep_ends as keep_ends
-from .fields import make_title as make_title
+from .fields import make_session_title as make_session_title
 from .fields import parse_timestamp as parse_timestamp
 from .fields import trim_torn_words as trim_torn_words
 from .fields import usable_id as usable_id
@@ -36,7 +36,7 @@ from .record_fields import milliseconds_to_time as milliseconds_to_time
 from .record_fields import parse_fields as parse_fields
 from .record_fields import parse_objects as parse_objects
 from .record_fields import plausible_count as plausible_count
-from .record_fields import uri_to_path as uri_to_path
+from .record_fields import vscode_uri_to_path as vscode_uri_to_path
 from .session_files import FILE_SIZE_LIMIT as FILE_SIZE_LIMIT
 from .session_files import add_transcript as add_transcript
 from .session_files import collect_sessions as collect_sessions
@@ -51,7 +51,7 @@ from .session_files import stat_regular_file as stat_regular_file
 from .tally import NAME_LIMIT as NAME_LIMIT
 from .tally import RecentIds as RecentIds
 from .tally import TranscriptTally as TranscriptTally
-from .tally import hash_text as hash_text
+from .tally import short_hash as short_hash
 from .tool_calls import ToolTable as ToolTable
 from .tool_calls import add_patch as add_patch
 from .tool_calls import close_call as close_call

@@ -49,7 +49,7 @@ def trim_torn_words(head: str, tail: str) -> tuple[str, str]:
     return head[:end], tail[begin:]
 
 
-def make_title(text: str | None) -> str:
+def make_session_title(text: str | None) -> str:
     """Returns the beginning of a text, or the heading that it begins with, on one line, with secrets redacted."""
     shown = redact_secrets(without_nul(text)).text
     heading = _HEADING.match(shown)

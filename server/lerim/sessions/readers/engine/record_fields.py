@@ -86,7 +86,7 @@ def milliseconds_to_time(milliseconds: float | None) -> datetime | None:
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
-def uri_to_path(uri: str) -> str:
+def vscode_uri_to_path(uri: str) -> str:
     """Returns the path that a URI of VS Code (or a path) refers to on the machine it belongs to; '' if it refers to no
     file.
 

@@ -12,7 +12,7 @@ from hashlib import blake2b
 import msgspec
 
 from lerim.sessions.model import NO_TOKENS, Session, Tokens, Transcript
-from lerim.sessions.readers.engine.fields import make_title, without_nul
+from lerim.sessions.readers.engine.fields import make_session_title, without_nul
 from lerim.sessions.readers.engine.typed_text import TypedText
 
 SEEN_ID_LIMIT = 32_768
@@ -21,7 +21,7 @@ SEEN_ID_LIMIT = 32_768
 NAME_LIMIT = 64
 
 
-def hash_text(text: str) -> bytes:
+def short_hash(text: str) -> bytes:
     """Returns an 8-byte hash of a text."""
     return blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
 
@@ -102,7 +102,7 @@ class TranscriptTally(msgspec.Struct, gc=False):
     def register_id(self, seen: RecentIds, native_id: str) -> bool:
         """Returns whether `native_id` is seen for the first time; if so, also sets the summary title that was waiting
         for it."""
-        digest = hash_text(native_id)
+        digest = short_hash(native_id)
         count = seen.add(digest)
         if not count:
             return False
@@ -136,12 +136,12 @@ class TranscriptTally(msgspec.Struct, gc=False):
         self.prompts += typed.kind == "prompt"
         if typed.kind != "shell":
             self.note_request(typed.text)
-        self.last_prompt_hash = hash_text(typed.text)
+        self.last_prompt_hash = short_hash(typed.text)
         self.answered = False
 
     def note_request(self, text: str) -> None:
         """Records what was asked, which gives the session its title if it is the first."""
-        self.first_request = self.first_request or make_title(text)
+        self.first_request = self.first_request or make_session_title(text)
 
     def build_session(
         self, transcript: Transcript, *, title: str = "", parent: str | None = None, has_tokens: bool = True

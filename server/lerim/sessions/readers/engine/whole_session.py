@@ -19,7 +19,7 @@ import msgspec
 from lerim.errors import Problem
 from lerim.files import open_buffered
 from lerim.sessions.model import NO_TOKENS, OmittedProblems, Session, Tokens, Transcript, Turn
-from lerim.sessions.readers.engine.fields import make_title
+from lerim.sessions.readers.engine.fields import make_session_title
 from lerim.sessions.readers.engine.lenient_json import decode_leniently, parse_json_or_none
 from lerim.sessions.readers.engine.line_reading import PROBLEM_LIMIT, LineReading
 from lerim.sessions.readers.engine.line_stream import LINE_LIMIT, TOO_LONG, LineStream, report_cut, report_line
@@ -157,7 +157,7 @@ def sum_session(
         id=id or transcript.session_id,
         platform=transcript.platform,
         path=transcript.path,
-        title="" if title is None else make_title(title) or make_title(first),
+        title="" if title is None else make_session_title(title) or make_session_title(first),
         started=min(timestamps, default=None),
         ended=max(timestamps, default=None),
         cwds=_distinct_names(turn.cwd for turn in turns) or ((transcript.cwd,) if transcript.cwd else ()),

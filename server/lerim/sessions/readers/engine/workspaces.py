@@ -12,7 +12,7 @@ from lerim.sessions.readers.engine.record_fields import (
     is_windows_path,
     list_objects,
     parse_fields,
-    uri_to_path,
+    vscode_uri_to_path,
 )
 from lerim.sessions.readers.engine.session_files import read_start
 
@@ -24,9 +24,9 @@ def find_workspace_folder(storage: Path) -> str:
     """Returns the folder that was open in a workspace's storage, the first one if there were several; '' if it is not
     recorded."""
     fields = parse_fields(read_start(storage / "workspace.json", _WORKSPACE_FILE_BYTES))
-    if folder := uri_to_path(find_text(fields, "folder")):
+    if folder := vscode_uri_to_path(find_text(fields, "folder")):
         return folder
-    return find_first_folder(uri_to_path(find_text(fields, "workspace", "configuration")))
+    return find_first_folder(vscode_uri_to_path(find_text(fields, "workspace", "configuration")))
 
 
 def find_first_folder(workspace: str) -> str:
@@ -38,7 +38,7 @@ def find_first_folder(workspace: str) -> str:
     parent = system.dirname(workspace)
     text = read_start(Path(workspace), _WORKSPACE_FILE_BYTES).decode("utf-8", "replace")
     for entry in list_objects(parse_fields(strip_json_comments(text)).get("folders")):
-        if folder := uri_to_path(find_text(entry, "uri")):
+        if folder := vscode_uri_to_path(find_text(entry, "uri")):
             return folder
         if path := find_text(entry, "path"):
             return str(system.normpath(system.join(parent, path)))

@@ -14,7 +14,7 @@ from lerim.sessions.readers.engine import (
     MEMORIES_TAG,
     LoadedSession,
     cut_blocks,
-    make_title,
+    make_session_title,
     milliseconds_to_time,
     plausible_count,
     sum_session,
@@ -191,7 +191,7 @@ def _build_session(transcript: Transcript, stored: StoredSession, turns: list[Tu
     )
     return replace_fields(
         session,
-        title="" if _DEFAULT_TITLE.fullmatch(title) else make_title(title),
+        title="" if _DEFAULT_TITLE.fullmatch(title) else make_session_title(title),
         started=milliseconds_to_time(time.created),
         ended=max(filter(None, map(milliseconds_to_time, times)), default=milliseconds_to_time(time.updated)),
         models=tuple(dict.fromkeys(without_nul(one.model_id)[:200] for one in answers if one.model_id)),
