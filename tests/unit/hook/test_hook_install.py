@@ -51,7 +51,10 @@ def test_what_was_damaged_or_removed_is_noticed_and_repaired(home: Home, name: s
 
 def test_another_interpreter_is_taken_and_a_script_without_rights_gets_them_back(home: Home) -> None:
     install_hook_program(home)
-    assert not is_hook_program_current(home, "/elsewhere/python")
+    (home.root / "bin" / "hook-python").write_text("/elsewhere/python\n", encoding="utf-8")
+    assert not is_hook_program_current(home)
+    install_hook_program(home)
+    assert is_hook_program_current(home)
     (home.root / "bin" / "hook").chmod(0o600)
     assert not is_hook_program_current(home)
     install_hook_program(home)
