@@ -179,6 +179,12 @@ class ModelAwayError(ModelSilentError):
     generic_message = "the service cannot be reached or is limiting requests"
 
 
+class ModelBrokenOffError(ModelAwayError):
+    """The connection broke after the question was sent. The question itself may be what the service fails at."""
+
+    generic_message = "the connection broke off before the answer was complete"
+
+
 class ModelGoneError(ModelError):
     """The model does not exist (any more): the name is unknown, or the editor removed it or was
     closed."""

@@ -3,7 +3,9 @@
 The stop rules: the session ends at once if the key is refused, the budget is used up, the model no longer exists or
 spending cannot be recorded, because every other question would fail as well. It also ends after two questions in a row
 without an answer. Any other error concerns only its own question, and the next one is asked. If a queued job gets no
-answer for a reason unrelated to its session, it waits for a later sync and keeps its number of tries.
+answer for a reason unrelated to its session, it waits for a later sync and keeps its number of tries. What may be the
+session's own fault counts as a try, so that a session at which the service fails is given up after a few: a connection
+that breaks after the question was sent, and a refusal by a service that answered another question of this run.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from lerim.errors import (
     BudgetError,
     LerimError,
     ModelAwayError,
+    ModelBrokenOffError,
     ModelGoneError,
     ModelKeyError,
     ModelRefusedError,
@@ -94,6 +97,7 @@ class ModelSession:
     _steps: list[ModelStep] = field(default_factory=list, init=False)
     _steps_taken: int = field(default=0, init=False)
     _unanswered: int = field(default=0, init=False)
+    _has_answered: bool = field(default=False, init=False)
     _engine: models.Engine | None = field(default=None, init=False)
     _lm: dspy.LM | None = field(default=None, init=False)
 
@@ -117,6 +121,11 @@ class ModelSession:
         if self._lm is None:
             self._lm = models.make_language_model(self.engine)
         return self._lm
+
+    @property
+    def has_answered(self) -> bool:
+        """Whether the model answered a question, so that its service works and the settings are right."""
+        return self._has_answered
 
     @property
     def spent(self) -> list[RoleUsage]:
@@ -172,7 +181,7 @@ class ModelSession:
         except LerimError as error:
             self._handle_failure(error, where)
             return error
-        self._unanswered = 0
+        self._unanswered, self._has_answered = 0, True
         return answer
 
     def _handle_failure(self, error: LerimError, where: str) -> None:
@@ -236,8 +245,8 @@ def ask_about_jobs(
 ) -> None:
     """Ask about each of the claimed jobs until the session ends. `ask` finishes a job that is answered.
 
-    `refusals_count`: a job that the service refuses has failed, unless the session ended early; if False, it is put
-    back. Raises CatalogError.
+    `refusals_count`: a job that the service refuses has failed, unless the session ended early without any answer; if
+    False, it is put back. What is put back after a refusal comes after the others. Raises CatalogError.
     """
     refused: list[tuple[QueueJob, str]] = []
     for job, emit_message in jobs:
@@ -245,7 +254,7 @@ def ask_about_jobs(
         with attribute_calls(name):
             error = session.ask(partial(ask, job, emit_message), str(job.transcript.path))
         delay = next((seconds for kind, seconds in RETRY_DELAYS if isinstance(error, kind)), None)
-        if delay is not None:
+        if delay is not None and not isinstance(error, ModelBrokenOffError):
             catalog.put_back_job(job, delay)
         elif isinstance(error, ModelRefusedError):  # the next job shows whether this one is the cause
             refused.append((job, error.message))
@@ -261,7 +270,7 @@ def ask_about_jobs(
     for job, message in refused:
         if not refusals_count:
             catalog.put_back_job(job)
-        elif session.ended:
-            catalog.put_back_job(job, REFUSED_SECONDS)
+        elif session.ended and not session.has_answered:
+            catalog.put_back_job(job, REFUSED_SECONDS, last=True)
         else:
             catalog.fail_job(job, message)

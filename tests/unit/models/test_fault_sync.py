@@ -9,6 +9,7 @@ import pytest
 from chat_server import KEY, Act, fails, finds, hangs, huge, marked, raw, says
 from desk import Desk, correction
 from model_desk import CENTS, codes, model, model_jobs, reported, story
+from terminal import answer
 
 pytestmark = pytest.mark.usefixtures("short_waits")
 
@@ -33,7 +34,7 @@ def stories(desk: Desk, count: int) -> None:
         (fails(504), "model-silent", 1, "failed"),
         (huge, "model", 1, "failed"),
         (REDIRECT, "model", 1, "failed"),
-        (raw(b"{", length=99), "model-silent", 3, "pending"),
+        (raw(b"{", length=99), "model-silent", 3, "failed"),
         (raw(b"<html>"), "model-silent", 3, "failed"),
         (says("I cannot help with that."), "model-answer", 2, "done"),
         (says("", "content_filter"), "model-answer", 2, "done"),
@@ -79,6 +80,32 @@ def test_what_two_sessions_in_a_row_are_refused_ends_the_pass_and_uses_up_none(d
     assert (len(server.asked), model_jobs(desk)) == (2, {"pending": 3})
     assert (codes(report), report["state"]) == (["model", "model"], "partial")
     assert steps(report) == [("stopped", "two questions in a row got no answer")]
+
+
+def asked_about(number: int, bad: Act) -> Act:
+    """Does `bad` when the story of this number is asked about, else finds nothing."""
+    return lambda handler, asked: (bad if f"cents{number}" in asked.prompt else NOTHING)(handler, asked)
+
+
+def test_a_session_at_which_the_service_breaks_off_is_given_up_after_three_tries_and_told(desk: Desk) -> None:
+    stories(desk, 2)
+    with model(desk, asked_about(1, raw(b"{", length=99))):
+        states = [reported(desk) and dict(model_jobs(desk)) for _ in range(4)]
+    assert states == [{"failed": 1, "done": 1}] * 2 + [{"dead": 1, "done": 1}] * 2
+    [job] = answer("queue", "list", "--repo", str(desk.repo))["jobs"]
+    assert (job["state"], job["tries"], job["session"]) == ("dead", 3, "s1")
+    assert "did not answer" in job["reason"]
+
+
+def test_sessions_that_are_refused_one_after_another_hold_up_no_other_and_are_given_up(desk: Desk) -> None:
+    stories(desk, 2)
+    with model(desk, fails(400, "odd"), fails(400, "odd"), NOTHING, fails(400, "odd")) as server:
+        assert reported(desk)["state"] == "partial"
+        assert model_jobs(desk) == {"pending": 2}, "the settings may be the cause"
+        story(desk, "s2", "cents2")
+        reported(desk)
+        assert "cents2" in server.asked[2].prompt
+        assert model_jobs(desk) == {"failed": 2, "done": 1}, "it was not the settings"
 
 
 def test_a_service_that_hangs_costs_two_sessions_and_the_rest_waits(desk: Desk) -> None:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from lerim.errors import (
     LerimError,
     ModelAwayError,
+    ModelBrokenOffError,
     ModelError,
     ModelGoneError,
     ModelKeyError,
@@ -199,8 +200,11 @@ def _convert_error(error: dspy.LMError) -> Exception:
     if isinstance(error, dspy.LMBillingError):
         return ModelKeyError(message, todo="Add credit to the account, or choose another model.")
     broken = any(getattr(cause, "status", None) for cause in causes)  # an answer came, but an unusable one
-    if isinstance(error, dspy.LMRateLimitError) or (isinstance(error, dspy.LMTransportError) and not broken):
-        return ModelAwayError(message, todo="The next sync continues where this one stopped.")
+    retried = "The next sync continues where this one stopped."
+    if isinstance(error, dspy.LMRateLimitError) or faults.UNSENT in codes:
+        return ModelAwayError(message, todo=retried)
+    if isinstance(error, dspy.LMTransportError) and not broken:
+        return ModelBrokenOffError(message, todo=retried)
     if isinstance(error, dspy.LMTransportError | dspy.LMTimeoutError | dspy.LMServerError):
         todo = "It is tried again later; roles.extract.timeout gives it more time."
         return ModelSilentError(message, todo=todo)

@@ -189,14 +189,15 @@ def fail_job(db: sqlite3.Connection, now: float, job: QueueJob, error: str) -> b
     return ended == [("dead",)]
 
 
-def put_back_job(db: sqlite3.Connection, now: float, job: QueueJob, wait: float = 0.0) -> None:
+def put_back_job(db: sqlite3.Connection, now: float, job: QueueJob, wait: float = 0.0, *, last: bool = False) -> None:
     """Returns a claimed job that was not run, or not to its end, to the queue, for example when the person cancels.
-    This does not count as a try; the job waits as before, and at least `wait` seconds from `now` on."""
+    This does not count as a try; the job waits as before, and at least `wait` seconds from `now` on. With `last` it
+    comes after the others, like one whose run died."""
     with transaction(db):
         db.execute(
-            "UPDATE jobs SET state = 'pending', again = 0, not_before = max(not_before, ?)"
-            " WHERE id = ? AND state = 'running' AND runs = ?",
-            (now + wait if wait else 0.0, job.id, job.run),
+            "UPDATE jobs SET state = 'pending', again = 0, not_before = max(not_before, ?),"
+            " interrupted = interrupted + ? WHERE id = ? AND state = 'running' AND runs = ?",
+            (now + wait if wait else 0.0, last, job.id, job.run),
         )
 
 
