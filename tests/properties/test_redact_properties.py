@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lerim.redaction.hidden import find_flags, remove_orders
@@ -22,6 +22,7 @@ def test_redacting_twice_changes_nothing_more(text: str) -> None:
     assert redact_secrets(once).text == once
 
 
+@example("", "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789", "...")
 @given(st.text(alphabet=" \n.,;()<>é总", max_size=40), TOKENS, st.text(alphabet=" \n.,;()<>é总", max_size=40))
 def test_a_token_between_anything_never_survives(before: str, token: str, after: str) -> None:
     found = redact_secrets(f"{before}{token}{after}")
@@ -46,6 +47,53 @@ def test_the_spans_lie_in_the_text_in_order(text: str) -> None:
     for span in redact_secrets(text).spans:
         assert last <= span.start < span.end <= len(text)
         last = span.end
+
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+WORDS = st.sampled_from(["token", "password", "secret", "auth", "types", "strength", "gen", "jjwt", "api", "core"])
+PACKAGES = st.lists(WORDS, min_size=1, max_size=4).map("-".join)
+SCOPED = st.one_of(PACKAGES, st.tuples(PACKAGES, PACKAGES).map(lambda both: f"@{both[0]}/{both[1]}"))
+VERSIONS = st.lists(st.integers(0, 99).map(str), min_size=3, max_size=3).map(".".join)
+LOCK_LINES = st.sampled_from(
+    [
+        *("{name}: ^{version}", '"{name}": "~{version}",', "{name}: '>={version}'", '"{name}": "workspace:*"'),
+        *("{name}: 'npm:{name}@{version}'", "{name}: link:../{name}", "{name}: workspace:^{version}"),
+        *("'{name}@{version}':", '"resolved": "https://packages.example.org/{name}/-/{name}-{version}.tgz"'),
+        *("implementation 'io.jsonwebtoken:{plain}:{version}'", "{name}: {version}-beta.1"),
+    ]
+)
+VALUES = st.lists(
+    st.tuples(st.sampled_from(LETTERS), st.sampled_from(LETTERS.upper()), st.sampled_from("23456789")),
+    min_size=5,
+    max_size=8,
+    unique_by=(lambda one: one[0], lambda one: one[1]),
+).map(lambda parts: "".join(map("".join, parts)))
+"""Values as generators of passwords make them."""
+HIDING_PLACES = st.sampled_from(
+    [
+        *("^{value}", "~{value}", "npm:{value}@1.2.3", "npm:core@{value}", "link:../{value}", "link:../a/{value}"),
+        *("{value}:1.2.3", "{value}@1.2.3", "lib/{value}", "lib/{value}.go", "lib/{value}/a.rs", "^1.2.3-{value}"),
+    ]
+)
+
+
+@given(LOCK_LINES, SCOPED, PACKAGES, VERSIONS)
+def test_a_package_named_after_a_secret_keeps_its_version_in_a_lock_file(
+    line: str, name: str, plain: str, version: str
+) -> None:
+    text = line.format(name=name, plain=plain, version=version)
+    assert redact_secrets(text).text == text
+
+
+@given(st.sampled_from(["Token = ", "token: ", "src/a.go:12:\tToken = "]), st.lists(PACKAGES, min_size=1, max_size=5))
+def test_a_path_to_a_source_file_is_no_secret(before: str, folders: list[str]) -> None:
+    text = f"{before}{'/'.join(folders)}/token_scanner2.go:14"
+    assert redact_secrets(text).text == text
+
+
+@given(st.sampled_from(["password: ", "Token = ", '"auth-token": "']), HIDING_PLACES, VALUES)
+def test_a_value_that_only_looks_like_a_version_or_a_path_does_not_survive(name: str, place: str, value: str) -> None:
+    assert value not in redact_secrets(f"{name}{place.format(value=value)}").text
 
 
 ORDERS = st.sampled_from(

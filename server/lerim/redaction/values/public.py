@@ -49,7 +49,19 @@ _FILE_NAME = compile_later(
     r"|crt|db|sqlite|mp4|tar|enc|html?|css)\Z"
 )
 _PATH = compile_later(
-    r"~?/(?:[\w.-]{1,60}/){1,12}[\w.-]{1,60}\Z|(?:[a-z][a-z0-9]{0,20}/){1,6}[a-z0-9]+(?:-[a-z0-9]{1,12}){1,8}\Z"
+    r"(?P<path>~?/(?:[\w.-]{1,60}/){1,12}[\w.-]{1,60}|(?:[a-z][a-z0-9]{0,20}/){1,6}[a-z0-9]+(?:-[a-z0-9]{1,12}){1,8})\Z"
+)
+_VERSION = r"\d{1,5}(?:\.(?:\d{1,20}|[x*])){2,3}(?:-[a-z]{1,12}(?:\.\d{1,12}){0,3})?"
+_PACKAGE_VERSION = compile_later(
+    rf"(?:(?:workspace:)?(?:[\^~]|[<>]=?|={{1,2}})?v?{_VERSION}|workspace:[*^~])\Z"
+    rf"|(?P<path>(?:npm:)?(?:@[a-z0-9-]{{1,60}}/)?[a-z][a-z0-9]{{0,40}}(?:[._-][a-z0-9]{{1,40}}){{0,8}})"
+    rf"(?:@|:|={{2}})[\^~]?v?{_VERSION}\Z"
+)
+"""A version, a range of versions, or a package with one, as lock files have them beside names such as `token-types`."""
+_LOCAL_PACKAGE = compile_later(r"(?:link|file|portal):(?:\.{1,2}/){1,9}(?P<path>[\w.@/-]{1,300})\Z")
+_SOURCE_FILE = compile_later(
+    r"(?P<path>(?:[\w.@-]{1,80}/){1,20}[\w.@-]{1,120})\.(?:go|rs|java|kt|rb|php|cs|cpp|hpp|cc|c|h|swift|scala|tsx|jsx|mjs"
+    r"|cjs|vue|ini|cfg|lock|sh|sum|tgz|whl|jar)(?::\d{1,6}){0,2}\Z"
 )
 _NEXT_VARIABLE = compile_later(r"(?:\d{1,6}→)?[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,8}=")
 """The next line of an environment file, found after a variable that is empty."""
@@ -117,9 +129,7 @@ def is_public(text: str, span: Span) -> bool:
         return True
     if re.fullmatch(r"[0-9A-F]{16}|[0-9A-F]{40}", value) and _SIGNING_KEY_ID.search(before):
         return True
-    if (
-        _PATH.match(value) and not any(len(part) >= 10 and is_scrambled(part) for part in value.split("/"))
-    ) or _KUBECTL_OUTPUT.match(text, span.end):
+    if _is_path_or_package(value) or _KUBECTL_OUTPUT.match(text, span.end):
         return True
     if value[0] == "?" and before.endswith(":") and "${" in before:
         return True  # a shell's message about an unset variable
@@ -140,6 +150,17 @@ def is_public(text: str, span: Span) -> bool:
     return bool(_PUBLIC_NAME.search(name_match["name"])) or (
         span.kind != "cookie" and bool(_ID_NAME.search(name_match["name"]))
     )
+
+
+def _is_path_or_package(value: str) -> bool:
+    """Returns whether a value is a path, or a package's version or place, and no part of it looks random."""
+    found = (
+        _PATH.match(value) or _PACKAGE_VERSION.match(value) or _LOCAL_PACKAGE.match(value) or _SOURCE_FILE.match(value)
+    )
+    if found is None:
+        return False
+    names = found["path"] or ""
+    return not any(len(part) >= 10 and is_scrambled(part) for part in re.split(r"[/:@]", names))
 
 
 def is_next_variable(text: str, span: Span) -> bool:

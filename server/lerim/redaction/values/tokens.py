@@ -91,6 +91,8 @@ def _find_token_end(text: str, start: int, literal_end: int, rule: TokenRule) ->
     """Returns the end of the token that begins at `start`, or 0 if there is none. Follows a token across line
     breaks."""
     match = rule.pattern.match(text, start)
+    if match and match[0].endswith("."):  # the end of a sentence; what is cut by "..." within a token is a sample
+        match = rule.pattern.match(text, start, start + len(match[0].rstrip(".")))
     token_end = match.end() if match else 0
     run = _REST_OF_RUN.match(text, literal_end)
     lines = match_next_lines(text, run.end()) if run and run.end() > literal_end + 3 else []
