@@ -1,19 +1,24 @@
 """The hooks of each agent: which of its events run the hook program, and in what form the agent wants them written.
 
 A hook is asked at the start of a session, with each prompt, after a file was read, and after a command failed; before
-an edit only if the person chose that. Commands are guarded, so that a missing program stops no agent, and never change,
-because agents ask for trust again when they do.
+an edit only if the person chose that.
+
+Three agents stop working when a hook fails: one refuses every tool call, another every prompt, and a third waits for
+ever for one that hangs, because what hangs keeps the output open. So a command line checks that the program is there,
+kills it after a few seconds, hides its errors and always ends with 0. Its text must never change, because agents ask
+the person again about a hook that did.
 """
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
 from lerim.agents.json_text import Json
 from lerim.agents.model import AgentName, InstallLevel
-from lerim.hook import build_hook_command
 from lerim.paths import Home
 
 TIMEOUT_SECONDS = 5
@@ -135,3 +140,36 @@ class HookWriter:
 def _group(matcher: str, handler: Json) -> Json:
     """Returns a group of hooks as Claude Code, Codex and Gemini CLI have them."""
     return {"matcher": matcher, "hooks": [handler]} if matcher else {"hooks": [handler]}
+
+
+KILL_AFTER_SECONDS = 2
+"""How long a POSIX shell lets the program run: less than the agents let the shell run. The program gives up by itself
+long before, so this is for what hangs it, such as a dead network drive."""
+
+
+def build_hook_command(agent: str, home: Home, platform: str = sys.platform) -> str:
+    """Returns the guarded command line for one agent, such as `codex`: for a POSIX shell, or for PowerShell if
+    `platform` is "win32"."""
+    if platform == "win32":
+        return _build_powershell_command(agent, home)
+    program = '"$HOME/.lerim/bin/hook"' if _is_usual_place(home) else shlex.quote(str(home.root / "bin" / "hook"))
+    # a command in the background reads nothing unless its input is another descriptor
+    run = f'exec 3<&0; "$h" {shlex.quote(agent)} <&3 & p=$!'
+    watch = f"{{ sleep {KILL_AFTER_SECONDS}; kill -9 $p; }} <&- 3<&- >&- & w=$!"
+    return f'h={program}; [ -x "$h" ] && {{ {run}; {watch}; wait $p; kill $w; }} 2>/dev/null; exit 0'
+
+
+def _build_powershell_command(agent: str, home: Home) -> str:
+    folder = '"$env:USERPROFILE\\.lerim\\bin"' if _is_usual_place(home) else _quote_powershell(str(home.root / "bin"))
+    run = f'$input | & (Get-Content "$h\\hook-python" -TotalCount 1 -Encoding UTF8) -I -S "$h\\hook.py" {agent} 2>$null'
+    encoding = "$OutputEncoding = [Text.UTF8Encoding]::new($false)"
+    return f'$h = {folder}; if (Test-Path "$h\\hook.py") {{ {encoding}; {run} }}; exit 0'
+
+
+def _is_usual_place(home: Home) -> bool:
+    return home.user_home is not None and home.root == home.user_home / ".lerim"
+
+
+def _quote_powershell(text: str) -> str:
+    quoted = text.replace("'", "''")
+    return f"'{quoted}'"

@@ -28,6 +28,7 @@ from .discovery import discover_stores as discover_stores
 from .discovery import open_databases as open_databases
 from .discovery import split_likely_transcripts as split_likely_transcripts
 from .display import clean_line as clean_line
+from .display import make_resume_command as make_resume_command
 from .display import make_turn_snippet as make_turn_snippet
 from .display import session_title as session_title
 from .exporting import RecordedCall as RecordedCall
@@ -76,7 +77,6 @@ from .readers import split_message as split_message
 from .readers import trim_torn_words as trim_torn_words
 from .readers import vscode_uri_to_path as vscode_uri_to_path
 from .redacted import redact_turn as redact_turn
-from .resuming import make_resume_command as make_resume_command
 from .search import ParsedQuery as ParsedQuery
 from .search import QueryTerm as QueryTerm
 from .search import RedactedTurn as RedactedTurn

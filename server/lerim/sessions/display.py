@@ -1,12 +1,15 @@
-"""Texts of sessions as people see them in a list: cleaned of secrets and invisible characters, and short."""
+"""Texts of sessions as people see them in a list: cleaned of secrets and invisible characters, and short; and the
+command with which an agent continues one of its sessions."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from pathlib import PurePath
 
 from lerim.redaction import clean_text
+from lerim.sessions.model import Platform
 from lerim.sessions.search import SessionListItem
 from lerim.words import STOP_WORDS
 
@@ -72,3 +75,28 @@ def _find_first(text: str, search_words: Sequence[str]) -> int | None:
     pattern = "|".join(re.escape(word[:-1] if len(word) > _MAX_WHOLE_WORD else word) for word in search_words)
     match = re.search(rf"(?<![^\W_])(?:{pattern})", text, re.IGNORECASE) or re.search(pattern, text, re.IGNORECASE)
     return match.start() if match else None
+
+
+_COMMANDS: Mapping[Platform, str] = {
+    "claude": "claude --resume",
+    "codex": "codex resume",
+    "gemini": "gemini --resume",
+    "opencode": "opencode --session",
+    "copilot": "copilot --resume",
+}
+"""What comes before the session's id. Cursor and Antigravity have no command that opens a session of the editor."""
+_FOLDERS: Mapping[Platform, str] = {"copilot": "session-state", "gemini": "chats"}
+"""Where the command lines of Copilot and Gemini keep their sessions; they cannot open those of VS Code and Antigravity,
+which are elsewhere."""
+_PLAIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,100}\Z")
+"""What needs no quotes in any shell. Ids come from transcripts: others are not put into a command."""
+
+
+def make_resume_command(session: SessionListItem) -> str:
+    """Returns the command that continues a session in a terminal; "" if there is none, or if the agent deleted it."""
+    command = _COMMANDS.get(session.platform, "")
+    folder = _FOLDERS.get(session.platform)
+    is_own = folder is None or folder in PurePath(session.place).parts
+    if not command or not is_own or session.vanished or session.parent or not _PLAIN_ID.match(session.session_id):
+        return ""
+    return f"{command} {session.session_id}"

@@ -11,8 +11,9 @@ import pytest
 
 from hook_program import HookProgram
 from killer import DONE, at_once
+from lerim.agents.hook_events import build_hook_command
 from lerim.errors import HomeError, MemoryError_
-from lerim.hook import build_hook_command, install_hook_program, is_hook_program_current
+from lerim.hook import install_hook_program, is_hook_program_current
 from lerim.paths import Home
 from lerim.project import Project
 from rights import bound

@@ -7,10 +7,10 @@ import pytest
 from lerim.memory.freshness.definitions import (
     MAX_PYTHON,
     find_definition_line,
+    find_enclosing_symbol,
     make_symbol_finder,
     parse_python,
 )
-from lerim.memory.freshness.enclosing import find_enclosing_symbol
 
 
 def find(name: str, text: str, path: str = "src/a.ts") -> int | None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lerim.sessions.resuming import make_resume_command
+from lerim.sessions.display import make_resume_command
 from lerim.sessions.search.browsing import SessionListItem
 
 ID = "019a2b3c-0000-7000-8000-000000000000"

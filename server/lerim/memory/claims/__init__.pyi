@@ -7,6 +7,7 @@ from .claim_words import claim_words as claim_words
 from .claim_words import dice_overlap as dice_overlap
 from .claim_words import find_replied_to as find_replied_to
 from .claim_words import is_quoted as is_quoted
+from .claim_words import skip_politeness as skip_politeness
 from .claim_words import strip_boilerplate as strip_boilerplate
 from .claim_words import without_quotes as without_quotes
 from .claim_words import without_replied_to as without_replied_to
@@ -17,4 +18,3 @@ from .merge_text import merge_bodies as merge_bodies
 from .merge_text import merge_file_texts as merge_file_texts
 from .merge_text import never_written_by_lerim as never_written_by_lerim
 from .merge_text import split_sentences as split_sentences
-from .politeness import skip_politeness as skip_politeness

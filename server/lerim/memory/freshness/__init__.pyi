@@ -2,6 +2,7 @@ from . import baselines as baselines
 from . import definitions as definitions
 from . import verifying as verifying
 from .baselines import StatStamp as StatStamp
+from .definitions import find_enclosing_symbol as find_enclosing_symbol
 from .drift import DriftChecker as DriftChecker
 from .drift import DriftSubject as DriftSubject
 from .drift import LastCheck as LastCheck
@@ -9,7 +10,6 @@ from .drift import make_drift_subject as make_drift_subject
 from .drift_summary import Drift as Drift
 from .drift_summary import DriftSummary as DriftSummary
 from .drift_summary import read_worst_states as read_worst_states
-from .enclosing import find_enclosing_symbol as find_enclosing_symbol
 from .inherited_baselines import inherit_baselines as inherit_baselines
 from .reference_check import ReferenceProblem as ReferenceProblem
 from .reference_check import check_references as check_references

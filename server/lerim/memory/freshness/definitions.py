@@ -10,7 +10,10 @@ import ast
 import functools
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from lerim.memory.freshness.token_outline import DefinitionSpan, find_spans
 
 MAX_PLACES = 200
 MAX_LINE = 2000
@@ -149,3 +152,42 @@ def _single_line_of(lines: Sequence[int]) -> int | None:
 
 def _dotted(name: str) -> str:
     return name.replace("::", ".")
+
+
+_WITHOUT_SYMBOLS = (
+    *(".adoc", ".cfg", ".conf", ".csv", ".html", ".ini", ".json", ".jsonc", ".jsonl", ".lock", ".log", ".markdown"),
+    *(".md", ".mdx", ".rst", ".svg", ".toml", ".tsv", ".txt", ".xml", ".yaml", ".yml"),
+)
+"""Endings of text and data, in whose sentences `record` and `type` define nothing."""
+
+
+def find_enclosing_symbol(path: str, text: str, first: int, last: int) -> str:
+    """Returns the qualified name of the innermost symbol that contains the lines from `first` to `last` (from 0); "" if
+    none does, if another has the same name, or if the file's name is not that of code. What a function defines for
+    itself belongs to the function. For an editor that knows no symbols of the file's language."""
+    file_name = path.rpartition("/")[2].lower()
+    if "." not in file_name or file_name.endswith(_WITHOUT_SYMBOLS):
+        return ""
+    spans = _list_spans(path, text.replace("\r\n", "\n"))
+    containing = sorted(
+        (span for span in spans if span.first <= first and last <= span.last), key=lambda span: span.first - span.last
+    )
+    name = ""
+    for span in containing:
+        if name and not span.name.startswith(f"{name}."):
+            break
+        name = span.name
+    return name if Counter(span.name for span in spans)[name] == 1 else ""
+
+
+def _list_spans(path: str, text: str) -> list[DefinitionSpan]:
+    tree = parse_python(text) if path.endswith((".py", ".pyi")) and len(text) <= MAX_PYTHON else None
+    if tree is None:
+        return find_spans(path, text)
+    return [
+        DefinitionSpan(
+            name, min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))]) - 1, end - 1
+        )
+        for name, node in iterate_definitions(tree)
+        if (end := node.end_lineno) is not None
+    ]

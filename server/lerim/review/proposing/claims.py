@@ -33,8 +33,7 @@ from lerim.review.compare import (
     suggest_from_words,
 )
 from lerim.review.ledger import Ledger, LedgerClaim
-from lerim.review.proposing.archived_by_rule import find_archived_by_rule
-from lerim.review.proposing.echoes import find_echoed_memory
+from lerim.review.proposing.known_memories import find_archived_by_rule, find_echoed_memory
 from lerim.review.results import AlreadyKnown, CandidateProposed, ClaimBlocked
 from lerim.review.review_paths import ReviewPaths
 
