@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from pathlib import Path
 
+import msgspec
+
+from lerim import files
 from lerim.errors import UsageError
 from lerim.memory import MemoryEntry, Reference, ReferenceMap, SourceReader, baseline_in, reference_text
 from lerim.project import Git, Project, open_git
@@ -13,10 +16,9 @@ from lerim.project import Git, Project, open_git
 NOTHING_TOUCHED = "No memory is about the code of this change."
 
 
-@dataclass(frozen=True, slots=True)
-class TouchedMemory:
-    """A live memory, by its path and title, and those of its references whose code a change touches. `kind` is its
-    primitive, for a learning its kind."""
+class TouchedMemory(msgspec.Struct, frozen=True):
+    """A live memory, and those of its references whose code a change touches. `path` is that of its file, relative to
+    the repository's root if it is inside; `kind` is its primitive, for a learning its kind."""
 
     id: str
     path: str
@@ -39,24 +41,32 @@ def find_touched_memories(project: Project, environ: Mapping[str, str], revision
         raise UsageError("Git cannot compare HEAD with this.", where=revision[:200], todo=todo)
     live = ReferenceMap(project.memory_dir, project.root)
     live.scan()
-    return _select_touched(git, project, base, changed, live.entries)
+    return _select_touched(git, project.root, base, changed, live.entries)
 
 
 def _select_touched(
-    git: Git, project: Project, base: str, changed: set[str], entries: Iterable[MemoryEntry]
+    git: Git, root: Path, base: str, changed: set[str], entries: Iterable[MemoryEntry]
 ) -> list[TouchedMemory]:
     folders = {path[: slash.start()] for path in changed for slash in re.finditer("/", path)}
     places = changed | folders
     concerned = [(entry, reference) for entry in entries for reference in entry.references if reference.path in places]
     symbols = [(base, reference.path) for _, reference in concerned if reference.symbol]
     before = git.read_texts(symbols)
-    reader = SourceReader(project.root)
+    reader = SourceReader(root)
     touched: dict[str, tuple[MemoryEntry, list[str]]] = {}
     for entry, reference in concerned:
         if not reference.symbol or _is_changed(reader, reference, before.get((base, reference.path))):
             touched.setdefault(entry.id, (entry, []))[1].append(reference_text(reference))
     found = [
-        TouchedMemory(entry.id, str(entry.path), entry.kind or entry.primitive, entry.title, tuple(references))
+        TouchedMemory(
+            entry.id,
+            files.path_to_text(
+                entry.path.relative_to(root).as_posix() if entry.path.is_relative_to(root) else entry.path
+            ),
+            entry.kind or entry.primitive,
+            entry.title,
+            tuple(references),
+        )
         for entry, references in touched.values()
     ]
     return sorted(found, key=lambda one: (one.title.casefold(), one.id))

@@ -23,7 +23,7 @@ def render_report(report: CheckReport, touched: Sequence[TouchedMemory] | None, 
     lines = ["## Lerim", ""]
     if touched:
         lines += ["This change touches code that memories are about. Are they still true?", ""]
-        lines += _limit([_describe_touched(report, one) for one in touched[:MAX_LISTED]], len(touched))
+        lines += _limit(list(map(_describe_touched, touched[:MAX_LISTED])), len(touched))
     elif touched is not None:
         lines.append(NOTHING_TOUCHED)
     elif not report.findings:
@@ -38,10 +38,10 @@ def render_report(report: CheckReport, touched: Sequence[TouchedMemory] | None, 
     return "\n".join(lines) + "\n"
 
 
-def _describe_touched(report: CheckReport, memory: TouchedMemory) -> str:
+def _describe_touched(memory: TouchedMemory) -> str:
     references = ", ".join(map(safe_code_span, memory.references[:5]))
-    place = safe_code_span(report.shown_path(memory.path))
-    return f"- {memory.kind.capitalize()} {safe_code_span(memory.title)} about {references} ({place})"
+    title, place = safe_code_span(memory.title), safe_code_span(memory.path)
+    return f"- {memory.kind.capitalize()} {title} about {references} ({place})"
 
 
 def _describe_finding(report: CheckReport, finding: Finding) -> str:

@@ -41,17 +41,6 @@ class FindingView(msgspec.Struct, frozen=True):
     replacements: list[str]
 
 
-class TouchedMemoryView(msgspec.Struct, frozen=True):
-    """A memory about code that a change touches: its file, relative to the repository's root, and the references whose
-    code differs."""
-
-    id: str
-    path: str
-    kind: str
-    title: str
-    references: list[str]
-
-
 class CheckView(msgspec.Struct, frozen=True):
     """What `check --json` prints. `ok`: the exit code is 0. `touched` is null without `--since`."""
 
@@ -61,7 +50,7 @@ class CheckView(msgspec.Struct, frozen=True):
     errors: int
     warnings: int
     findings: list[FindingView]
-    touched: list[TouchedMemoryView] | None
+    touched: list[TouchedMemory] | None
 
 
 @with_error_exit
@@ -125,9 +114,8 @@ def _show_text(report: CheckReport, touched: Sequence[TouchedMemory] | None) -> 
         place = f"{report.shown_path(one.path)}:{one.span.start_line + 1}:{one.span.start_character + 1}"
         output.print_line(output.escape_controls(f"{place}: {one.severity}: {one.message} [{one.code}]"))
     for memory in touched or ():
-        place = report.shown_path(memory.path)
         about = ", ".join(memory.references)
-        output.print_line(output.escape_controls(f"{place}: {memory.kind} “{memory.title}” is about {about}"))
+        output.print_line(output.escape_controls(f"{memory.path}: {memory.kind} “{memory.title}” is about {about}"))
     if touched is not None:
         memories = "1 memory is" if len(touched) == 1 else f"{len(touched)} memories are"
         about = f"This change touches code that {memories} about." if touched else NOTHING_TOUCHED
@@ -139,7 +127,7 @@ def _show_text(report: CheckReport, touched: Sequence[TouchedMemory] | None) -> 
     output.print_line(f"Checked {output.pluralize(report.memory_count, 'memory')}: {', '.join(counts)}.")
 
 
-def _make_view(report: CheckReport, touched: Sequence[TouchedMemory] | None, *, ok: bool) -> CheckView:
+def _make_view(report: CheckReport, touched: list[TouchedMemory] | None, *, ok: bool) -> CheckView:
     views = [
         FindingView(
             one.code,
@@ -154,10 +142,6 @@ def _make_view(report: CheckReport, touched: Sequence[TouchedMemory] | None, *, 
         )
         for one in report.findings
     ]
-    touched_views = [
-        TouchedMemoryView(one.id, report.shown_path(one.path), one.kind, one.title, list(one.references))
-        for one in touched or ()
-    ]
     return CheckView(
         ok=ok,
         memories=report.memory_count,
@@ -165,5 +149,5 @@ def _make_view(report: CheckReport, touched: Sequence[TouchedMemory] | None, *, 
         errors=report.count("error"),
         warnings=report.count("warning"),
         findings=views,
-        touched=None if touched is None else touched_views,
+        touched=touched,
     )
