@@ -278,6 +278,14 @@ test("the panel copies texts, opens turns, and refuses references that lead outs
   expect(shown.documents).toEqual([]);
 });
 
+test("what is typed in the form of a candidate is completed by the sidecar", async () => {
+  context.answer(protocol.reviewComplete, ({ typed }) => ({ items: [{ value: `src/${typed}.py`, note: "" }] }));
+  const panel = await openWithList();
+  panel.send({ type: "complete", id: "c1", field: "references", typed: "cart", present: ["src/tax.py"] });
+  expect(await message(panel, "suggestions")).toEqual({ type: "suggestions", field: "references", typed: "cart", items: [{ value: "src/cart.py", note: "" }] });
+  expect(context.params(protocol.reviewComplete)).toEqual([{ root, scope: "project", field: "references", typed: "cart", present: ["src/tax.py"] }]);
+});
+
 test("in Restricted Mode the sidecar is asked for nothing until the workspace is trusted", async () => {
   workspace.isTrusted = false;
   const panel = await open();

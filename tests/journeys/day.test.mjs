@@ -124,7 +124,7 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     panel = await Panel.open(screen);
     await panel.editing("Write to os.Stderr in the logger, never to os.Stdout");
     await panel.chooseKind("pitfall");
-    await panel.writeReferences("logger.go");
+    await panel.completeReference("logg", "logger.go");
     await screen.shot("kind");
     await panel.press("Control+Enter");
     const path = await until("the edited memory is on disk", () => memory(/^title: Write to os\.Stderr in the logger, never to os\.Stdout$/m));

@@ -187,9 +187,16 @@ export class Panel {
     await this.#frame.locator("#edit-kind").selectOption(kind);
   }
 
-  /** Writes the references into the form, and leaves the focus there. */
-  async writeReferences(text) {
-    await this.#frame.locator("#edit-references").fill(text);
+  /** Begins to type a reference in the form and takes the first suggestion, a path that ends with `name`; the focus is left there. */
+  async completeReference(typed, name) {
+    const field = this.#frame.locator("#edit-references");
+    await field.fill(typed);
+    const first = this.#frame.locator("#suggestions-references li").first();
+    await until(`${name} is suggested`, async () => (await first.innerText()).endsWith(name));
+    await this.press("ArrowDown");
+    await this.screen.shot("suggested");
+    await this.press("Enter");
+    await until("the suggestion is written", async () => (await field.inputValue()).endsWith(name) && !(await first.isVisible()));
   }
 
   /** Waits until the title is being edited: its field is there with these words. Its focus is waited for, too, as `e` gives it. */

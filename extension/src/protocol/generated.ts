@@ -624,6 +624,16 @@ export interface OptionView {
   chosen: boolean;
 }
 /**
+ * What was typed of a tag or reference of a candidate, and the others that are there already.
+ */
+export interface CompleteParams {
+  root: string;
+  scope: Scope;
+  field: "references" | "tags";
+  typed: string;
+  present: string[];
+}
+/**
  * An agent to connect or disconnect; `path` is the folder of its store (None is the usual place).
  */
 export interface ConnectParams {
@@ -802,6 +812,19 @@ export interface ExportPlanView {
 export interface ExportUndoParams {
   root: string;
   undo: string;
+}
+/**
+ * A tag or reference that can be written, and a note about it or "".
+ */
+export interface FieldCompletion {
+  value: string;
+  note: string;
+}
+/**
+ * What can be written in a field of a candidate, the likeliest first.
+ */
+export interface FieldCompletions {
+  items: FieldCompletion[];
 }
 /**
  * The candidates that speak of a file, the most confident first. `root` is for actions on them.
@@ -1728,6 +1751,7 @@ export const reviewList = request<RootParams, ReviewList>("lerim/review/list");
 export const reviewAct = request<ActParams, ReviewResult>("lerim/review/act");
 export const reviewActOnMany = request<ActOnManyParams, ManyResult>("lerim/review/actOnMany");
 export const reviewReferences = request<ItemParams, ReferenceCheck>("lerim/review/references");
+export const reviewComplete = request<CompleteParams, FieldCompletions>("lerim/review/complete");
 export const reviewForFile = request<FileParams, FileComments>("lerim/review/forFile");
 export const reviewLeftOut = request<LeftOutParams, LeftOutList>("lerim/review/leftOut");
 export const reviewPropose = request<ItemParams, ReviewResult>("lerim/review/propose");

@@ -62,6 +62,7 @@ REQUESTS = (
     RequestHandler(core.REVIEW_ACT, core.ActParams, "features.reviews", "act_on_candidate"),
     RequestHandler(core.REVIEW_ACT_ON_MANY, core.ActOnManyParams, "features.reviews", "act_on_many"),
     RequestHandler(core.REVIEW_REFERENCES, core.ItemParams, "features.reviews", "check_candidate_references"),
+    RequestHandler(core.REVIEW_COMPLETE, core.CompleteParams, "features.reviews", "complete_field"),
     RequestHandler(core.REVIEW_FOR_FILE, core.FileParams, "features.review_comments", "list_file_comments"),
     RequestHandler(core.REVIEW_LEFT_OUT, core.LeftOutParams, "features.reviews", "list_left_out"),
     RequestHandler(core.REVIEW_PROPOSE, core.ItemParams, "features.reviews", "propose_left_out"),

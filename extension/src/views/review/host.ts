@@ -185,6 +185,8 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
         return this.#enqueue(() => this.#actOnMany(root, message));
       case "checkReferences":
         return this.#checkReferences(root, message.id);
+      case "complete":
+        return this.#complete(root, message);
       case "useReference":
         return this.#enqueue(() => this.#useReference(root, message));
       case "invalidEdit":
@@ -285,6 +287,12 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     if (candidate === undefined || !vscode.workspace.isTrusted) return;
     const { problems } = await this.context.request(protocol.reviewReferences, { root, id, scope: candidate.scope });
     if (root === this.#root?.uri) this.#post({ type: "references", id, problems });
+  }
+
+  async #complete(root: string, { id, field, typed, present }: FromWebview & { type: "complete" }): Promise<void> {
+    const scope = this.#findSentCandidate(id)?.scope ?? "project";
+    const { items } = await this.context.request(protocol.reviewComplete, { root, scope, field, typed, present: [...present] });
+    if (root === this.#root?.uri) this.#post({ type: "suggestions", field, typed, items });
   }
 
   /** Replaces a reference of a candidate; the sidecar refuses anything but a path in the repository. */

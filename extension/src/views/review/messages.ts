@@ -1,5 +1,5 @@
 // Messages between the host side (views/review/host.ts) and the webview (views/review/web/review.ts) of the review panel. The host checks what it receives.
-import type { CandidateView, ChoiceParams, Edit, LeftOutView, NeighbourAnswer, Problem, ReferenceProblem, UndoView } from "../../protocol";
+import type { CandidateView, ChoiceParams, Edit, LeftOutView, NeighbourAnswer, Problem, ReferenceProblem, FieldCompletion, UndoView } from "../../protocol";
 import { memoryKinds } from "../../text/wording";
 import { isObject, isText } from "../shared/checks";
 
@@ -15,6 +15,8 @@ export type FromWebview =
   | { readonly type: "actOnMany"; readonly action: "accept" | "reject"; readonly ids: readonly string[] }
   /** Whether the references of this candidate are found. */
   | { readonly type: "checkReferences"; readonly id: string }
+  /** What can be written where the person types in the form of this candidate; `present` are the other tags or references. */
+  | { readonly type: "complete"; readonly id: string; readonly field: "tags" | "references"; readonly typed: string; readonly present: readonly string[] }
   /** Replaces a reference of a candidate with a place that the check named. */
   | { readonly type: "useReference"; readonly id: string; readonly reference: string; readonly place: string }
   /** `action` is the sidecar's id; null: the action just requested and not answered yet. */
@@ -72,6 +74,8 @@ export type ToWebview =
   | { readonly type: "root"; readonly root: string; readonly name: string; readonly restricted: boolean; readonly knowsAccepted: boolean }
   /** What is wrong with the references of a candidate. */
   | { readonly type: "references"; readonly id: string; readonly problems: readonly ReferenceProblem[] }
+  /** What can be written in a field of the form, for what was typed. */
+  | { readonly type: "suggestions"; readonly field: "tags" | "references"; readonly typed: string; readonly items: readonly FieldCompletion[] }
   /** Gives the keyboard to the panel again, after a dialog of the editor. */
   | { readonly type: "focus" }
   /** Selects this candidate, now or once it is listed. */
@@ -139,7 +143,7 @@ function isIdList(value: unknown): value is string[] {
 /** Parses a message from the webview; undefined if it is invalid. */
 export function parseFromWebview(value: unknown): FromWebview | undefined {
   if (!isObject(value)) return undefined;
-  const { type, id, ids, action, edit, session, turn, reference, place, target, text, most, scope, choice } = value;
+  const { type, id, ids, action, edit, session, turn, reference, place, target, text, most, scope, choice, field, typed, present } = value;
   switch (type) {
     case "ready":
     case "openAccepted":
@@ -153,6 +157,8 @@ export function parseFromWebview(value: unknown): FromWebview | undefined {
       return (action === "accept" || action === "reject") && isIdList(ids) ? { type, action, ids } : undefined;
     case "checkReferences":
       return isText(id, 300) ? { type, id } : undefined;
+    case "complete":
+      return isText(id, 300) && (field === "tags" || field === "references") && isText(typed, maxReferenceLength) && isTextList(present) ? { type, id, field, typed, present } : undefined;
     case "useReference":
       return isText(id, 300) && isText(reference, 4096) && isText(place, 4096) ? { type, id, reference, place } : undefined;
     case "undo":

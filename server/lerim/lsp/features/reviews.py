@@ -6,7 +6,9 @@ editor to report the changed files.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import islice
 from typing import Literal
 
 import msgspec
@@ -14,9 +16,11 @@ import msgspec
 from lerim.errors import MemoryError_, NotFoundError, Problem, StaleError
 from lerim.lsp.boundary import path_to_uri
 from lerim.lsp.features.changes import update_after_change
+from lerim.lsp.features.language import list_entries, suggest_references, suggest_tags
 from lerim.lsp.protocol import (
     ActOnManyParams,
     ActParams,
+    CompleteParams,
     Edit,
     ItemParams,
     LeftOutParams,
@@ -37,6 +41,9 @@ from lerim.review import (
     queue,
     undo_view,
 )
+
+MAX_SUGGESTIONS = 12
+"""Most suggestions for a field; more are found by typing on."""
 
 
 class ReviewList(msgspec.Struct, frozen=True):
@@ -67,6 +74,19 @@ class ReferenceCheck(msgspec.Struct, frozen=True):
     """What is wrong with the references of a candidate."""
 
     problems: list[ReferenceProblem]
+
+
+class FieldCompletion(msgspec.Struct, frozen=True):
+    """A tag or reference that can be written, and a note about it or ""."""
+
+    value: str
+    note: str = ""
+
+
+class FieldCompletions(msgspec.Struct, frozen=True):
+    """What can be written in a field of a candidate, the likeliest first."""
+
+    items: list[FieldCompletion]
 
 
 class LeftOutList(msgspec.Struct, frozen=True):
@@ -117,6 +137,12 @@ async def check_candidate_references(sidecar: Sidecar, params: ItemParams) -> Re
     if params.scope == "global":
         return ReferenceCheck([])
     return await sidecar.run_in_thread(_check_references, own, params.id)
+
+
+async def complete_field(sidecar: Sidecar, params: CompleteParams) -> FieldCompletions:
+    """Lists what can be written for a part of a candidate's tags or references, as in a memory's file."""
+    repo = await sidecar.find_trusted_repo(params.root, "Review")
+    return await sidecar.run_in_thread(_suggest, sidecar, repo if params.scope == "project" else None, params)
 
 
 async def choose_quotes(sidecar: Sidecar, params: QuotesParams) -> QuotesView:
@@ -213,6 +239,17 @@ def _choose_quotes(paths: ReviewPaths, params: QuotesParams) -> QuotesView:
         paths.make_private_folder()
         kept.write_choice(params.quotes)
     return QuotesView(kept.read_choice() or "")
+
+
+def _suggest(sidecar: Sidecar, repo: Repo | None, params: CompleteParams) -> FieldCompletions:
+    found: Iterable[FieldCompletion] = ()
+    if params.field == "tags":
+        tags = suggest_tags(params.typed, params.present, list_entries(sidecar, repo))
+        found = (FieldCompletion(tag, note) for tag, note in tags)
+    elif repo is not None:
+        references = suggest_references(sidecar, repo, params.typed)
+        found = (FieldCompletion(reference) for reference in references if reference not in params.present)
+    return FieldCompletions(list(islice(found, MAX_SUGGESTIONS)))
 
 
 def _check_references(paths: ReviewPaths, candidate_id: str) -> ReferenceCheck:

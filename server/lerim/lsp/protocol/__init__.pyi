@@ -34,6 +34,7 @@ from .core import WATCH_FOLDERS as WATCH_FOLDERS
 from .core import ActOnManyParams as ActOnManyParams
 from .core import ActParams as ActParams
 from .core import CandidatesChangedParams as CandidatesChangedParams
+from .core import CompleteParams as CompleteParams
 from .core import DebugView as DebugView
 from .core import Edit as Edit
 from .core import FileMemoriesParams as FileMemoriesParams

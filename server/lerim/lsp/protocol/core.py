@@ -21,6 +21,7 @@ REVIEW_UNDO = "lerim/review/undo"
 REVIEW_LEFT_OUT = "lerim/review/leftOut"
 REVIEW_ACT_ON_MANY = "lerim/review/actOnMany"
 REVIEW_REFERENCES = "lerim/review/references"
+REVIEW_COMPLETE = "lerim/review/complete"
 REVIEW_FOR_FILE = "lerim/review/forFile"
 REVIEW_PROPOSE = "lerim/review/propose"
 REVIEW_QUOTES = "lerim/review/quotes"
@@ -166,6 +167,16 @@ class ItemParams(CandidateParams, frozen=True, kw_only=True):
     """A candidate, or an item that was left out, and its scope."""
 
     root: str
+
+
+class CompleteParams(Params, frozen=True):
+    """What was typed of a tag or reference of a candidate, and the others that are there already."""
+
+    root: str
+    scope: Literal["project", "global"]
+    field: Literal["tags", "references"]
+    typed: str
+    present: list[str]
 
 
 class UndoParams(Params, frozen=True):

@@ -5,6 +5,7 @@ import { button, h } from "../../shared/web/dom";
 import { evidenceList } from "./detail";
 import { memorySection } from "./neighbours";
 import { type Draft, parseReferences, parseTags } from "./state";
+import { type TypedPart, withSuggestions } from "./suggestions";
 import { spellOutHidden } from "../../shared/web/text";
 
 export interface FormActions {
@@ -13,6 +14,8 @@ export interface FormActions {
   readonly saveAndAccept: () => void;
   readonly cancel: () => void;
   readonly openTurn: (session: string, turn: string) => void;
+  /** Asks what can be written there. */
+  readonly complete: (part: TypedPart) => void;
 }
 
 /**
@@ -50,9 +53,9 @@ export function editForm(draft: Draft, candidate: CandidateView | undefined, mem
     h("label", { attributes: { for: "edit-body" } }, "Body"),
     body,
     h("label", { attributes: { for: "edit-tags" } }, "Tags, separated by commas"),
-    tags,
+    withSuggestions(tags, "tags", actions.complete),
     ...(hasKind ? [h("label", { attributes: { for: "edit-kind" } }, "Kind"), kind] : []),
-    ...(changesMemory ? [] : [h("label", { attributes: { for: "edit-references" } }, "References, one in each line: a file, or a file with # and a symbol"), references]),
+    ...(changesMemory ? [] : [h("label", { attributes: { for: "edit-references" } }, "References, one in each line: a file, or a file with # and a symbol"), withSuggestions(references, "references", actions.complete)]),
   );
   const submitButtons = changesMemory
     ? [button("Change Memory", ifValid(actions.saveAndAccept), { class: "primary save-accept", title: "Change the memory (Ctrl+Enter)" })]
@@ -80,6 +83,8 @@ export function editForm(draft: Draft, candidate: CandidateView | undefined, mem
   });
   return form;
 }
+
+export { showSuggestions } from "./suggestions";
 
 /** Shows a memory's current text beside the form; undefined: it is no longer among the similar ones. */
 export function showMemory(form: ParentNode, memory: NeighbourView | undefined): void {

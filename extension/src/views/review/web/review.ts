@@ -7,7 +7,7 @@ import { candidateDetail } from "./detail";
 import { emptyState } from "./empty";
 import { rememberFocus, restoreFocus } from "./focus";
 import { footSection, leftOutSection, leftOutPageSize } from "./foot";
-import { editForm, showMemory } from "./form";
+import { editForm, showMemory, showSuggestions } from "./form";
 import { LostDraftArea } from "./lostdrafts";
 import { lastAction, LastActionLine, noticeParts } from "./results";
 import { helpDialog } from "../../shared/web/help";
@@ -49,13 +49,8 @@ const lostDraftArea = new LostDraftArea({ copy: (text) => vscode.postMessage({ t
 const { heading, count, syncText, restricted, detail, foot, liveRegion, notice, listColumn, columns } = buildPage(list.element, tools, lastActionLine.element, lostDraftArea.element, [help.element, confirmation.element], () => help.open());
 
 window.addEventListener("message", (event: MessageEvent<ToWebview>) => handleMessage(event.data));
-window.addEventListener("focus", () => {
-  if (document.activeElement === document.body) focusList();
-});
-// a click on an empty place takes the focus from everything; the keys then work on the list
-document.addEventListener("click", () => {
-  if (document.activeElement === document.body) focusList();
-});
+window.addEventListener("focus", takeLostFocus);
+document.addEventListener("click", takeLostFocus);
 document.addEventListener("keydown", (event) => {
   const { target } = event;
   if (help.element.open || confirmation.element.open) return;
@@ -107,6 +102,8 @@ function handleMessage(message: ToWebview): void {
       return;
     case "references":
       return update({ ...model, referenceProblems: { candidate: message.id, problems: message.problems } });
+    case "suggestions":
+      return showSuggestions(detail, message);
     case "focus":
       return focusList();
     case "sync":
@@ -224,7 +221,7 @@ function drawDetail(): void {
   drawnCandidate = candidate;
   drawnProblems = model.referenceProblems;
   if (draft !== undefined) {
-    detail.replaceChildren(editForm(draft, candidate, changedMemory(draft, candidate), { onChange: saveDraft, openTurn, save: () => requestAction("edit"), saveAndAccept: () => requestAction("accept"), cancel: cancelEdit }));
+    detail.replaceChildren(editForm(draft, candidate, changedMemory(draft, candidate), { onChange: saveDraft, openTurn, save: () => requestAction("edit"), saveAndAccept: () => requestAction("accept"), cancel: cancelEdit, complete: (part) => vscode.postMessage({ type: "complete", id: draft.id, ...part }) }));
     if (formTakesFocus) detail.querySelector<HTMLElement>("#edit-title")?.focus();
     else if (focusedInDetail !== undefined) restoreFocus({ detail, lost: lostDraftArea.element, editedId, focused: undefined }, focusList);
     return;
@@ -265,6 +262,11 @@ function updateShownMemory(draft: Draft, candidate: CandidateView | undefined): 
 function focusList(): void {
   if (list.element.hidden) detail.focus();
   else list.element.focus();
+}
+
+/** A click on an empty place takes the focus from everything; the keys then work on the list. */
+function takeLostFocus(): void {
+  if (document.activeElement === document.body) focusList();
 }
 
 /** Has the references of a candidate checked when it is shown, or has changed. */
@@ -385,9 +387,8 @@ function perform(action: ReviewKeyAction): void {
     case "neighbour3":
       return focusNeighbour(Number(action.slice(-1)) - 1);
     case "openTurn":
-      if (candidate === undefined) return;
-      if (candidate.session !== "") openTurn(candidate.session, candidate.evidence[0]?.turn ?? candidate.turn);
-      else if (candidate.targets[0] !== undefined) vscode.postMessage({ type: "openTarget", id: candidate.id, target: candidate.targets[0].id });
+      if (candidate?.session) openTurn(candidate.session, candidate.evidence[0]?.turn ?? candidate.turn);
+      else if (candidate?.targets[0] !== undefined) vscode.postMessage({ type: "openTarget", id: candidate.id, target: candidate.targets[0].id });
       return;
     case "help":
       return help.open();

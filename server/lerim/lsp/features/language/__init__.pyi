@@ -5,8 +5,11 @@ from .hovers_in_documents import prefetch_targets as prefetch_targets
 from .memory_texts import MemoryText as MemoryText
 from .memory_texts import find_memory_text as find_memory_text
 from .memory_texts import is_memory_uri as is_memory_uri
+from .memory_texts import list_entries as list_entries
 from .memory_texts import read_memory_text as read_memory_text
 from .registration import LANGUAGE_FEATURES as LANGUAGE_FEATURES
 from .registration import can_register_later as can_register_later
 from .registration import make_registrations as make_registrations
+from .suggestions import suggest_references as suggest_references
+from .suggestions import suggest_tags as suggest_tags
 from .symbol_places import read_source as read_source

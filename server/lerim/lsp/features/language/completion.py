@@ -6,7 +6,6 @@ What is being typed is found line by line: while a person types, the frontmatter
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -16,12 +15,11 @@ from lsprotocol import types
 
 from lerim.lsp.boundary import count_units
 from lerim.lsp.features.language.memory_texts import MemoryText, find_memory_text, list_entries
-from lerim.lsp.features.language.symbol_places import list_symbols
+from lerim.lsp.features.language.suggestions import suggest_references, suggest_tags
 from lerim.lsp.features.language.symbols import find_by_words, show_titles
 from lerim.lsp.features.language.targets import ID_KEYS
 from lerim.lsp.window import Sidecar
-from lerim.memory import KINDS, MemoryEntry, Speaker, parse_reference, primitive_of, quote_scalar, record
-from lerim.project import tracked
+from lerim.memory import KINDS, MemoryEntry, Speaker, primitive_of, quote_scalar, record
 
 MAX_ITEMS = 100
 """Most items of an answer; more are found by typing on."""
@@ -67,7 +65,7 @@ def _list_items(sidecar: Sidecar, text: MemoryText, place: CompletionPlace) -> l
     if place.key == "":
         found = _key_items(text, place)
     elif place.key == "kind":
-        found = (_value_item(text, place, kind, types.CompletionItemKind.EnumMember) for kind in KINDS)
+        found = (_value_item(text, place, one, types.CompletionItemKind.EnumMember) for one in KINDS)
     elif place.key == "evidence.who":
         found = (_value_item(text, place, who, types.CompletionItemKind.EnumMember) for who in get_args(Speaker))
     elif place.key == "tags":
@@ -75,7 +73,9 @@ def _list_items(sidecar: Sidecar, text: MemoryText, place: CompletionPlace) -> l
     elif place.key in ID_KEYS - {"id", "targets"}:
         found = _id_items(text, place, list_entries(sidecar, text.repo))
     elif place.key == "references" and text.repo is not None:
-        found = _symbol_items(sidecar, text, place) if "#" in place.typed else _path_items(text, place)
+        kind = types.CompletionItemKind.Function if "#" in place.typed else types.CompletionItemKind.File
+        references = suggest_references(sidecar, text.repo, place.typed)
+        found = (_value_item(text, place, reference, kind) for reference in references)
     items = list(islice(found, MAX_ITEMS))
     for number, item in enumerate(items):
         item.sort_text = f"{number:03}"
@@ -97,17 +97,9 @@ def _tag_items(
     text: MemoryText, place: CompletionPlace, entries: Iterable[MemoryEntry]
 ) -> Iterator[types.CompletionItem]:
     """The tags in use, the most used first."""
-    counts = Counter(tag for entry in entries for tag in entry.tags)
     present = {value.text for value in text.document.values("tags")} - {place.typed}
-    for tag, count in counts.most_common():
-        if tag not in present and place.typed.casefold() in tag.casefold():
-            yield _value_item(
-                text,
-                place,
-                tag,
-                types.CompletionItemKind.Keyword,
-                f"in {count} {'memory' if count == 1 else 'memories'}",
-            )
+    for tag, note in suggest_tags(place.typed, present, entries):
+        yield _value_item(text, place, tag, types.CompletionItemKind.Keyword, note)
 
 
 def _id_items(
@@ -120,32 +112,6 @@ def _id_items(
         item = _value_item(text, place, entry.id, types.CompletionItemKind.Reference, f"{entry.label}: {title}")
         item.filter_text = f"{entry.id} {title}"
         yield item
-
-
-def _path_items(text: MemoryText, place: CompletionPlace) -> Iterator[types.CompletionItem]:
-    """The files that git tracks and whose path contains what was typed; those whose name begins with it come first."""
-    assert text.repo is not None
-    project = text.repo.project
-    typed = place.typed.casefold()
-    paths = [
-        path
-        for path in tracked.read_tracked_paths(project.root, project.common_dir)
-        if typed in path.casefold() and not path.startswith(".lerim/")
-    ]
-    paths.sort(key=lambda path: (not path.rpartition("/")[2].casefold().startswith(typed), path.count("/"), path))
-    for path in dict.fromkeys(paths):
-        if path.isprintable():
-            yield _value_item(text, place, path, types.CompletionItemKind.File)
-
-
-def _symbol_items(sidecar: Sidecar, text: MemoryText, place: CompletionPlace) -> Iterator[types.CompletionItem]:
-    path, _, typed = place.typed.partition("#")
-    reference = parse_reference(path)
-    if reference is None or text.repo is None:
-        return
-    for name in list_symbols(sidecar, text.repo, reference.path):
-        if typed.casefold() in name.casefold():
-            yield _value_item(text, place, f"{path}#{name}", types.CompletionItemKind.Function)
 
 
 def _value_item(
