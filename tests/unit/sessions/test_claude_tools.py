@@ -73,7 +73,24 @@ def failed(content, outcome=None, **fields):
         (RUN, failed("The user doesn't want to take this action right now. STOP"), {"status": "interrupted"}),
         (RUN, prompt([text("[Request interrupted by user]")]), {"status": "interrupted"}),
         (RUN, None, {"status": "pending"}),
-        (call("t1", "mcp__x__y"), ended(PARTS), {"output": "one\n[image]\ntwo"}),
+        (call("t1", "mcp__x__y"), ended(PARTS), {"description": "", "output": "one\n[image]\ntwo"}),
+        (call("t1", "mcp__docs__search", words="cents", limit=5), None, {"description": "cents"}),
+        (
+            call("t1", "mcp__docs__ask", repo="a/b", most=3, question="Why?"),
+            None,
+            {"description": "repo: a/b, question: Why?"},
+        ),
+        (
+            call("t1", "TodoWrite", todos=[{"content": "Round once", "status": "pending"}]),
+            None,
+            {"description": "Round once"},
+        ),
+        (
+            call("t1", "TaskUpdate", taskId="3", status="completed"),
+            None,
+            {"description": "taskId: 3, status: completed"},
+        ),
+        (call("t1", "Grep", pattern="round(", path="src"), None, {"command": "round(", "description": ""}),
         (
             EDIT,
             ended("Updated", {"filePath": r"C:\app\a.py", "originalFile": "SECRET", "structuredPatch": ["SECRET"]}),

@@ -132,7 +132,7 @@ def _parse_function_call(name: str, arguments: msgspec.Raw) -> ToolCall:
     fields = parse_fields(arguments)
     call = _TOOLS.build_call("", name, fields)
     if name in CONTINUES:
-        return replace(call, command=find_text(fields, "chars").strip("\n"))
+        return replace(call, command=find_text(fields, "chars").strip("\n"), description="")
     if call.kind == "shell":
         return _build_shell_call(name, normalize_command(fields.get("command", fields.get("cmd"))))
     return replace(call, plan=_format_plan(fields)) if call.kind == "plan" else call

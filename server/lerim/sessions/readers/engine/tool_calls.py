@@ -15,6 +15,10 @@ from lerim.sessions.readers.engine.record_fields import find_text, list_objects,
 _KINDS_WITH_USED_OUTPUT: frozenset[ToolKind] = frozenset({"ask", "plan"})
 """The kinds of calls whose output a brief reading keeps even if they succeeded."""
 
+_MAX_ASKED = 8_000
+"""Twice what the catalog keeps of a description, so that the catalog cuts it, which knows not to tear a secret."""
+_MAX_DEPTH = 4
+
 
 def kinds_by_name(names_by_kind: Mapping[ToolKind, str]) -> dict[str, ToolKind]:
     """Returns the kind of each tool. `names_by_kind` lists the names of each kind, separated by spaces."""
@@ -71,7 +75,8 @@ class ToolTable:
             plan=find_text(arguments, *self.plan) if kind == "plan" else "",
         )
         if kind not in ("edit", "write"):
-            return call
+            is_bare = not (call.command or call.description or call.paths or call.answers or call.plan)
+            return replace(call, description=_describe_arguments(arguments)) if is_bare and kind != "plan" else call
         if PATCH_BEGIN in (text := find_text(arguments, *self.patch)):
             return add_patch(call, text, brief=brief)
         edits = self._list_edits(kind, path, arguments)
@@ -92,6 +97,35 @@ class ToolTable:
         single = [arguments] if find_text(arguments, *self.question) else []
         questions: Sequence[Mapping[str, object]] = list_objects(arguments.get("questions")) or single
         return tuple(parse_question(one, *self.question) for one in questions)
+
+
+def _describe_arguments(arguments: Mapping[str, object]) -> str:
+    """Returns what a tool was asked for whose arguments are in no table: a single text as it is, several with their
+    names, or else the first text inside of them; of a long one the beginning."""
+    texts = {name: value for name, value in arguments.items() if isinstance(value, str) and value.strip()}
+    if len(texts) > 1:
+        asked = ", ".join(f"{name}: {text}" for name, text in texts.items())
+    else:
+        asked = next(iter(texts.values()), "") or _find_inner_text(list(arguments.values()))
+    return without_nul(asked[:_MAX_ASKED]).strip()
+
+
+def _find_inner_text(values: Sequence[object]) -> str:
+    """Returns the first text in lists and objects, level by level; "" if there is none within `_MAX_DEPTH`."""
+    level: Sequence[object] = values
+    for _ in range(_MAX_DEPTH):
+        inner = [one for value in level for one in _list_parts(value)]
+        text = next((one for one in inner if isinstance(one, str) and one.strip()), "")
+        if text or not inner:
+            return text
+        level = inner
+    return ""
+
+
+def _list_parts(value: object) -> Sequence[object]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else ()
 
 
 def add_patch(call: ToolCall, text: str, *, brief: bool = False) -> ToolCall:
