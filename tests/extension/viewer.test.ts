@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { parseFilePlace } from "../../extension/src/views/transcript/web/fileplaces";
 import { estimateTurnHeight, RowHeights } from "../../extension/src/views/transcript/web/heights";
+import { splitColumns } from "../../extension/src/views/transcript/web/columns";
 import { parseMarkdown } from "../../extension/src/views/transcript/web/markdown";
 import { callStatus, shortTitle } from "../../extension/src/views/transcript/web/turn";
 import { nextMatch, nextPrompt, turnKeyAction } from "../../extension/src/views/transcript/web/turnkeys";
@@ -44,6 +45,15 @@ test("what a person typed is markdown in which paths and names stay as they were
   expect(texts("**Never** \\*this\\* &amp; __init__.py", false)).toEqual([["strong", "Never"], " *this* & ", "__init__", ".py"]);
   expect(parseMarkdown("## Task\n\n- one", true)?.children.map(({ type }) => type)).toEqual(["heading", "list"]);
   expect(parseMarkdown("## A\n\n#### B\n\n# C\n\n## D")?.children.map((node) => node.type === "heading" && node.depth)).toEqual([1, 2, 1, 2]);
+});
+
+test("what was pasted into a prompt keeps its columns, and what was typed around it is markdown", () => {
+  const parts = (text: string): unknown[] => splitColumns(text, parseMarkdown(text, true)?.children ?? []).map(({ text: part, hasColumns }) => (hasColumns ? [part] : part));
+  const pods = "NAME     READY   AGE\n----------------\nweb-1    1/1     3d\nweb-22   0/1     4m";
+  expect(parts(`Why is **one** not ready?\n${pods}\nplease fix`)).toEqual(["Why is **one** not ready?", [pods], "please fix"]);
+  const trace = '  File "a.py", line 3, in <module>\n    total(None)';
+  expect(parts(`It fails:\n\nTraceback:\n${trace}\nTypeError\n\n- one\n    - two\n    - three`)).toEqual(["It fails:\n\nTraceback:", [trace], "TypeError\n\n- one\n    - two\n    - three"]);
+  for (const text of ["One.  Two.\nThree:  four.", "| a   | b   |\n|-----|-----|\n| 1   | 2   |", "- a    b\n  c    d", "```\na    b\nc    d\n```", "one    gap"]) expect(parts(text)).toEqual([text]);
 });
 
 test("markup that is nested without end is shown as it is written, and what people write is not", () => {

@@ -7,6 +7,7 @@ import { gfmTable } from "micromark-extension-gfm-table";
 import { button, type Child, h } from "../../shared/web/dom";
 import { highlightedCode } from "../../shared/web/highlighting";
 import { literalText, prose } from "../../shared/web/prose";
+import { splitColumns } from "./columns";
 import { parseFilePlace, type FilePlace } from "./fileplaces";
 
 export interface MarkdownActions {
@@ -25,10 +26,12 @@ const emphasisMark = /\*|(?<![a-z\d])_|_(?![a-z\d])/gi;
 /** What a person types outside code without meaning markdown: the backslash of a path, `&` and what follows it. */
 const asTyped = { disable: { null: ["characterEscape", "characterReference"] } };
 
-/** The blocks of a markdown text. In what a person `typed`, a backslash is a backslash. */
+/** The blocks of a markdown text. In what a person `typed`, a backslash is a backslash, and columns stay columns. */
 export function markdownBlocks(text: string, actions: MarkdownActions, typed = false): Child[] {
   const tree = parseMarkdown(text, typed);
   if (tree === undefined) return [h("p", { class: "as-written" }, ...prose(text))];
+  const parts = typed ? splitColumns(text, tree.children) : [];
+  if (parts.some(({ hasColumns }) => hasColumns)) return parts.flatMap((part) => (part.hasColumns ? [codeBlock(part.text, "", actions)] : markdownBlocks(part.text, actions, typed)));
   return tree.children.flatMap((node) => (node.type === "html" ? [h("p", { class: "as-written" }, ...literalText(node.value))] : drawNode(node, actions)));
 }
 
