@@ -42,7 +42,7 @@ def render_markdown(
     entry: JournalEntry, link: SourceLink = link_from_repository, number_link: SourceLink = _no_link
 ) -> str:
     """Renders the entry of a day: its sections with their sentences, and what the numbers at their ends stand for.
-    The sources have links, and with `number_link` the numbers do, too."""
+    The sources have links, and with `number_link` the numbers do, too, each with a tooltip that says what it is."""
     return f"# {entry.title}\n\n{render_body(entry, link, number_link)}"
 
 
@@ -87,7 +87,7 @@ def render_release(title: str, entries: Sequence[JournalEntry]) -> str:
 
 
 def _render_sections(entry: JournalEntry, heading: str, link: SourceLink) -> Iterator[str]:
-    links = {source.number: link(source) for source in entry.sources}
+    links = {source.number: _with_tooltip(link(source), source) for source in entry.sources}
     for section, title in SECTION_TITLES.items():
         sentences = [sentence for sentence in entry.sentences if sentence.section == section]
         if sentences:
@@ -105,6 +105,16 @@ def _render_topics(sentences: Sequence[JournalSentence], heading: str, links: Ma
             yield from ("", f"{heading} {topic}") if topic else ()
         numbers = "".join(_with_link(f"[{number}]", links[number]) for number in sentence.sources)
         yield f"- {sentence.text} {numbers}"
+
+
+def _with_tooltip(target: str, source: JournalSource) -> str:
+    """Returns the target of a link with a title that says which source it is, and when that was; "" for no link."""
+    if not target:
+        return ""
+    what = "session" if source.kind == "turn" else source.kind
+    when = f", {format_moment(source.time)}" if source.time else ""
+    title = shorten(source.title, MAX_SOURCE_TITLE_CHARS).replace("`", "").replace('"', "'")
+    return f'{target} "{what} “{title}”{when}"'
 
 
 def _with_link(text: str, target: str) -> str:

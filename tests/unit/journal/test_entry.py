@@ -14,6 +14,7 @@ from lerim.journal import build_entry, build_page, list_days, render_markdown
 from lerim.journal.entry import JournalEntry
 from lerim.journal.entry_files import render_entry_file
 from lerim.review import acts, queue
+from lerim.times import format_moment
 
 
 def work(desk: Desk) -> None:
@@ -124,7 +125,9 @@ def test_in_the_editor_numbers_and_sources_open_the_turn_the_commit_or_the_memor
     told = build_page(scope(desk), DAY, NOW).markdown
     by_kind = {source.kind: source for source in entry(desk).sources}
     turn, made = by_kind["turn"], by_kind["commit"]
-    assert f"[[{turn.number}]](turn/{turn.turn}.lerim-link)" in told and f"](turn/{turn.turn}.lerim-link)" in told
+    when = format_moment(turn.time)
+    assert f'[[{turn.number}]](turn/{turn.turn}.lerim-link "session “{turn.title}”, {when}")' in told
+    assert f"](turn/{turn.turn}.lerim-link)" in told
     assert f"[`{made.ref[2:14]}`](commit/{made.ref[2:]}.lerim-link)" in told
     assert "lerim-link" not in render_markdown(entry(desk))
 
