@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { agentDescription, clockText, dayLabel, durationText, hitDetail, jobDescription, jobTooltip, queueText, saidText, sessionDescription, sessionTooltip, tokensText, workText } from "../../extension/src/text/sessionwording";
+import { agentDescription, clockText, dayLabel, durationText, hitDetail, jobDescription, jobTooltip, passageText, queueText, saidText, sessionDescription, sessionTooltip, tokensText, workText } from "../../extension/src/text/sessionwording";
 import { agent, session } from "./fakes/sidecar";
 
 const noon = new Date(2026, 10, 21, 12).getTime();
@@ -18,6 +18,10 @@ test("of a message it is said who wrote it and when", () => {
   const said = [{ role: "user", detail: "Codex" }, { role: "assistant", detail: "Codex" }, { role: "assistant", detail: "" }] as const;
   expect(said.map((one) => saidText({ ...one, time: "2026-11-02T12:00:00Z" }).replace(/\d\d:\d\d/, "time"))).toEqual(["You, 2 Nov 2026, time", "Codex, 2 Nov 2026, time", "The agent, 2 Nov 2026, time"]);
   expect(saidText({ role: "assistant", detail: "Codex", time: "" })).toBe("Codex");
+});
+
+test("a passage has no marks of markdown, also where it begins in the middle of a message", () => {
+  expect(passageText("… ## Changes\n```go\nx := 1\n```\n**Why:** # 1 is taken")).toBe("… Changes\nx := 1\nWhy: # 1 is taken");
 });
 
 test("durations are said in two units at most", () => {

@@ -1,6 +1,6 @@
 // Texts of the lists of sessions, agents and jobs. Plain text only, since titles come from transcripts.
 import type { AgentView, HitView, JobView, OtherFolder, Passage, SessionView } from "../protocol";
-import { counted, plainText } from "./wording";
+import { counted, plainText, withoutBold } from "./wording";
 
 const notRecorded = "not recorded";
 
@@ -186,4 +186,10 @@ export function queueText(queue: Readonly<Record<string, number>>): string {
     .filter(([state]) => (queue[state] ?? 0) > 0)
     .map(([state, label]) => `${queue[state] ?? 0} ${label}`)
     .join(", ");
+}
+
+/** A passage, which may begin in the middle of a message, without markdown's marks of headings, code blocks and bold. */
+export function passageText(text: string): string {
+  const lines = text.split("\n").filter((line) => !/^\s*(?:```|~~~)/.test(line));
+  return lines.map((line) => withoutBold(line.replace(/^(… )?#{1,6}\s+/, "$1"))).join("\n");
 }

@@ -3,8 +3,7 @@ import type { Citation, Passage, Sentence } from "../../../protocol";
 import { type AnswerState, type FromAsk, noAnswer, type ToAsk } from "../messages";
 import { button, h } from "../../shared/web/dom";
 import { prose } from "../../shared/web/prose";
-import { dateText, saidText } from "../../../text/sessionwording";
-import { withoutBold } from "../../../text/wording";
+import { dateText, passageText, saidText } from "../../../text/sessionwording";
 import { spellOutHidden } from "../../shared/web/text";
 
 /** What is kept while another tab covers the panel: the text in the field, and the question that was asked last. */
@@ -104,7 +103,7 @@ function draw(): void {
   questionHeading.replaceChildren(...(state.question === "" ? [] : [spellOutHidden(state.question)]));
   answerText.replaceChildren(...state.sentences.map(sentenceElement));
   const offersModel = state.model === "none" && state.state === "done";
-  noteLine.replaceChildren(spellOutHidden(noteText()), ...(offersModel ? [" ", chooseModelButton] : []));
+  noteLine.replaceChildren(...prose(noteText()), ...(offersModel ? [" ", chooseModelButton] : []));
   noteLine.className = `note ${state.state}`;
   statusLine.textContent = asking ? "Looking through memories and sessions…" : "";
   drawSources();
@@ -198,12 +197,6 @@ function sourceHead({ kind, title }: Citation, passage: Passage | undefined): { 
 function memoryExcerpt(text: string, title: string): string {
   const lines = text.split("\n").filter((line) => !/^(?:Files: |(?:the developer|the agent|a tool|a web page): “)/.test(line));
   return (lines[0]?.trim() === title.trim() && lines.length > 1 ? lines.slice(1) : lines).join("\n");
-}
-
-/** A passage without markdown's marks of headings, code blocks and bold. */
-function passageText(text: string): string {
-  const lines = text.split("\n").filter((line) => !/^\s*(?:```|~~~)/.test(line));
-  return lines.map((line) => withoutBold(line.replace(/^#{1,6}\s+/, ""))).join("\n");
 }
 
 function passageElement(passage: Passage): HTMLElement {
