@@ -43,6 +43,8 @@ test("each agent has a row that says how it stands, and below them the queue", a
 test("below the agents it is said in words that no session waits", async () => {
   context.answer(protocol.agents, () => ({ project: "shop", agents: [], queue: {}, jobs: [] }));
   expect((await tree.getChildren()).map((row) => [itemOf(row).label, itemOf(row).description])).toEqual([["No sessions waiting to be read", ""]]);
+  context.answer(protocol.agents, () => ({ project: "shop", agents: [agent("codex", { waiting: 6 })], queue: {}, jobs: [] }));
+  expect((await tree.getChildren()).map((row) => itemOf(row).contextValue), "sessions that wait for a sync are in no queue yet").toEqual(["lerim.agent.connected"]);
 });
 
 test("an agent's facts name its store, what is not read with the reason, and the last error", async () => {

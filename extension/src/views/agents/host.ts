@@ -126,7 +126,9 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
     const connections = await this.#loadConnections();
     void vscode.commands.executeCommand("setContext", "lerim.hasFailedJobs", jobs.length > 0);
     const nodes: AgentsNode[] = agents.map((agent) => ({ kind: "agent", agent, connections: connections.filter((one) => platformOfAgent(one.agent) === agent.platform) }));
-    return project === "" ? nodes : [...nodes, { kind: "queue", text: queueText(queue), jobs }];
+    const text = queueText(queue);
+    const showsQueue = text !== "" || agents.every(({ waiting }) => waiting === 0); // else an empty queue would contradict what the agents' rows say
+    return project === "" || !showsQueue ? nodes : [...nodes, { kind: "queue", text, jobs }];
   }
 }
 
