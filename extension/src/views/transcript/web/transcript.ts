@@ -172,7 +172,7 @@ function showSession(next: OutlineView): void {
   summaryText.replaceChildren(...markdownBlocks(next.summary, markdownActions));
   summaryBox.hidden = next.summary === "";
   const { kinds, sizes } = next;
-  if (kinds === "") showNotice("This session has no messages.");
+  if (kinds === "" && next.note === "") showNotice("This session has no messages.");
   virtualList.setContent({ count: kinds.length, estimateHeight: (at) => estimateTurnHeight(sizes[at] ?? 0), createRow, onDraw: requestTurns });
   if (next.at >= 0) jumpToTurn(next.at);
   else if (isFirstOutline && saved !== undefined) virtualList.scrollTo({ ...saved.position, row: Math.min(saved.position.row, Math.max(kinds.length - 1, 0)) });
