@@ -16,7 +16,7 @@ import msgspec
 from lerim.errors import SettingsError
 from lerim.memory.record import MemoryRecord, render_record
 from lerim.memory.search.memory_search import MemorySearch
-from lerim.memory.similarity import Neighbour, normalise_claim
+from lerim.memory.similarity import Neighbour, normalize_claim
 from lerim.paths import Home
 from lerim.project.project import Project
 from lerim_evals.labelled_pairs import KnownMemory, Relation, read_pairs
@@ -107,7 +107,7 @@ def measure_neighbours(evals: Path, folder: Path, held: Iterable[bool] = (False,
         if later.what == "different"
     ]
     store = [*memories, *different_claims, *_read_other_claims(evals / "ranker" / "sessions.jsonl")]
-    equal = {normalise_claim(one.title, one.body) for one in memories}
+    equal = {normalize_claim(one.title, one.body) for one in memories}
     wanted_parts = frozenset(held)
     pairs: list[PairResult] = []
     with _open_search(store, folder) as search:
@@ -121,7 +121,7 @@ def measure_neighbours(evals: Path, folder: Path, held: Iterable[bool] = (False,
                 found = search.nearest(later.title, later.body, 10, {own_id})
                 alone = search.nearest(later.title, later.body, 10, {own_id, *other_tellings})
                 similarity = next((near.similarity for near in found if near.id == one.id), 0.0)
-                noop = normalise_claim(later.title, later.body) in equal
+                noop = normalize_claim(later.title, later.body) in equal
                 place, without = _find_place(one.id, found), _find_place(one.id, alone)
                 pairs.append(PairResult(one.id, later.title, wording, later.what, place, without, similarity, noop))
     by_wording = {wording: _compute_figures([pair for pair in pairs if pair.wording == wording]) for wording in files}

@@ -1,4 +1,4 @@
-"""Times as people type them (`36h`, `14d`, `2026-07-01`, `2026-07-01T12:30`), and as they are shown to people."""
+"""Times as people type them (`36h`, `14d`, `2026-07-01`, `2026-07-01T12:30`), and as people and programs get them."""
 
 from __future__ import annotations
 
@@ -32,6 +32,15 @@ def end_of_day(moment: datetime) -> datetime:
     """Return the end of the local day of a moment, which is the first instant of the next day, in UTC."""
     next_day = moment.astimezone().date() + timedelta(days=1)
     return datetime.combine(next_day, time()).astimezone(UTC)
+
+
+def format_utc(time: datetime | None) -> str:
+    """Formats a time as memory files and answers to programs have it: UTC, `2026-08-01T10:20:30Z`; "" for None. A time
+    without a zone counts as UTC."""
+    if time is None:
+        return ""
+    utc = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    return utc.isoformat().replace("+00:00", "Z")
 
 
 def format_moment(time: datetime | str) -> str:

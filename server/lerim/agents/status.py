@@ -27,9 +27,10 @@ from lerim.agents.records import InstalledFile, load_records
 from lerim.agents.toml_text import find_table
 from lerim.errors import LerimError
 from lerim.files import read_regular_file
-from lerim.memory import format_time, load_servings
+from lerim.memory import load_servings
 from lerim.paths import Home
 from lerim.project import Project
+from lerim.times import format_utc
 
 SESSIONS_WITHOUT_CALL = 10
 """After this many sessions without a call, the hooks of an agent count as never called."""
@@ -120,7 +121,7 @@ def _examine_agent(
         sessions=len(presence.session_ends),
         project_sessions=presence.project_sessions,
         channels=channels,
-        last_call=format_time(datetime.fromtimestamp(last, UTC).replace(microsecond=0)) if last > 0 else "",
+        last_call=format_utc(datetime.fromtimestamp(last, UTC).replace(microsecond=0)) if last > 0 else "",
         p95_ms=_percentile(calls.durations),
         findings=list(dict.fromkeys(findings)),
     )

@@ -17,10 +17,11 @@ from pydantic import BaseModel, BeforeValidator, Field
 from lerim.assistant.explorer_tools import ExplorerTools, LookResult
 from lerim.errors import StoppedError
 from lerim.extraction import Candidate, ask_signature, escape_lines
-from lerim.memory import MemoryRecord, format_time
+from lerim.memory import MemoryRecord
 from lerim.models import dspy
 from lerim.redaction import clean_text
 from lerim.review import NeighbourAnswer
+from lerim.times import format_utc
 
 MAX_REASON_CHARS = 240
 _ANSWER_BY_ACTION: dict[str, NeighbourAnswer] = {"noop": "same", "update": "changes", "supersede": "replaces"}
@@ -58,14 +59,14 @@ class RefusedDecision:
 def describe_claim(candidate: Candidate) -> str:
     """Return a claim as it is shown to a model."""
     quotes = "\n".join(f"{item.who}: “{item.quote}”" for item in candidate.evidence if item.quote)
-    head = f"{candidate.kind or candidate.primitive}, said {format_time(candidate.time)}"
+    head = f"{candidate.kind or candidate.primitive}, said {format_utc(candidate.time)}"
     return f"{head}\n" + escape_lines(clean_text(f"{candidate.title}\n{candidate.body}\n{quotes}".strip()))
 
 
 def describe_memories(related: Sequence[RelatedMemory]) -> str:
     """Return memories as they are shown to a model, numbered from 1."""
     return "\n\n".join(
-        f"{number}. {memory.record.kind or memory.record.primitive}, said last {format_time(memory.last_said)}\n"
+        f"{number}. {memory.record.kind or memory.record.primitive}, said last {format_utc(memory.last_said)}\n"
         + escape_lines(clean_text(f"{memory.record.title}\n{memory.record.body}".strip()))
         for number, memory in enumerate(related, 1)
     )

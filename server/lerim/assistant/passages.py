@@ -31,7 +31,6 @@ from lerim.memory import (
     ReportProgress,
     SentenceModel,
     file_handle,
-    format_time,
     make_drift_subject,
     redact_record,
     source_parts,
@@ -50,6 +49,7 @@ from lerim.sessions import (
     parse_query,
     tokenize_text,
 )
+from lerim.times import format_utc
 from lerim.words import is_unspaced, stem
 
 MAX_QUESTION_CHARS = 2_000
@@ -263,7 +263,7 @@ def _find_memories(hits: Iterable[Hit], word_weights: WordWeights, everything: b
         title = clean_text(record.title)
         text = clean_text("\n".join(filter(None, (record.title, record.body.strip(), *_reference_lines(hit)))))
         citation = Citation(0, f"m:{record.id}", "memory", title, handle=file_handle(hit.stored.path))
-        time, flags = format_time(record.updated), find_flags(title, text)
+        time, flags = format_utc(record.updated), find_flags(title, text)
         yield Passage(citation, _describe_hit(hit), time, text, str(hit.stored.path), flags)
 
 
@@ -292,7 +292,7 @@ def _find_turns(project: Project, home: Home, text: str, word_weights: WordWeigh
             if excerpt:
                 title = _session_title(catalog, row)
                 citation = Citation(0, f"t:{row.session}#{row.id}", "turn", title, session=row.session, turn=row.id)
-                time, flags = format_time(row.time) if row.time else "", find_flags(title, excerpt)
+                time, flags = format_utc(row.time), find_flags(title, excerpt)
                 yield Passage(citation, PLATFORM_NAMES[row.platform], time, excerpt, flags=flags, role=row.role)
 
 

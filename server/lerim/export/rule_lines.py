@@ -11,7 +11,8 @@ import hashlib
 import re
 from dataclasses import dataclass
 
-from lerim.memory import MemoryRecord, find_reason, format_time, neutral_line
+from lerim.memory import MemoryRecord, find_reason, neutral_line
+from lerim.times import format_utc
 
 MARK_LENGTH = 7
 MAX_TITLE_CHARS, MAX_REASON_CHARS, MAX_PLACE_CHARS, MAX_PLACES = 200, 120, 120, 3
@@ -84,4 +85,4 @@ def _reason(record: MemoryRecord) -> str:
 def _about(record: MemoryRecord) -> list[str]:
     places = [neutral_line(reference, MAX_PLACE_CHARS) for reference in record.references]
     more = len(places) - MAX_PLACES
-    return [format_time(record.created)[:10], *places[:MAX_PLACES], *([f"{more} more"] if more > 0 else [])]
+    return [format_utc(record.created)[:10], *places[:MAX_PLACES], *([f"{more} more"] if more > 0 else [])]

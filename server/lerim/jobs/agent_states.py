@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from lerim.errors import ReaderError
-from lerim.memory import format_time
 from lerim.paths import Home
 from lerim.project import FolderOwners, Project, list_projects
 from lerim.redaction import clean_text
@@ -38,6 +36,7 @@ from lerim.sessions import (
     place_file,
     split_likely_transcripts,
 )
+from lerim.times import format_utc
 
 NO_FOLDER = "no-folder"
 _REASONS = {SKIPPED_CODE: SKIPPED_CODE, ReaderError.code: FAILED}
@@ -169,7 +168,7 @@ class _AgentExaminer:
             skipped=skipped,
             redactions=self.health.redactions.get(platform, 0),
             last_error=self._last_error(platform, stores),
-            last_sync=_format_time(self.health.last_sync),
+            last_sync=format_utc(self.health.last_sync),
         )
 
     def _unlisted_sessions(self, platform: Platform, stores: DiscoveredStores) -> dict[str, Stamp | None]:
@@ -242,7 +241,7 @@ class _AgentExaminer:
         if not recorded:
             return None
         when, place, error = max(recorded, key=lambda one: one[0].timestamp() if one[0] else 0)
-        return LastErrorView(clean_text(error), clean_text(place), _format_time(when))
+        return LastErrorView(clean_text(error), clean_text(place), format_utc(when))
 
 
 def _store_view(root: Path) -> StoreView:
@@ -253,7 +252,3 @@ def _store_view(root: Path) -> StoreView:
     except OSError:  # it may exist in a folder that we may not read
         pass
     return StoreView(str(root), exists=True)
-
-
-def _format_time(when: datetime | None) -> str:
-    return format_time(when) if when else ""

@@ -58,7 +58,6 @@ from .header import Yaml as Yaml
 from .header import load_header as load_header
 from .header import split_header as split_header
 from .header_lines import HeaderValue as HeaderValue
-from .header_lines import format_time as format_time
 from .header_lines import quote_scalar as quote_scalar
 from .kinds import MemoryKind as MemoryKind
 from .kinds import split_kind as split_kind

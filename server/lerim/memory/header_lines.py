@@ -14,6 +14,7 @@ from typing import Any
 
 from lerim.errors import MemoryError_
 from lerim.memory.header import UNSAFE_CHARACTERS, Yaml, compose_header, is_plain_scalar, load_header
+from lerim.times import format_utc
 
 Item = str | Mapping[str, str]
 HeaderValue = str | float | datetime | Sequence[Item] | None
@@ -42,16 +43,10 @@ def quote_scalar(value: str, quote: str = "", *, in_list: bool = False) -> str:
     return written[1:-1] if written.startswith('"') else json.dumps(value, ensure_ascii=False)[1:-1]
 
 
-def format_time(value: datetime) -> str:
-    """Formats a time as in memory files: UTC, `2026-08-01T10:20:30Z`. A time without a zone counts as UTC."""
-    utc = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-    return utc.isoformat().replace("+00:00", "Z")
-
-
 def key_lines(key: str, value: HeaderValue) -> list[str]:
     """Returns the header lines of one key, without line endings."""
     if isinstance(value, datetime):
-        return [f"{key}: {format_time(value)}"]
+        return [f"{key}: {format_utc(value)}"]
     if isinstance(value, int | float):
         digits = f"{value:.4f}".rstrip("0")
         return [f"{key}: {digits}0" if digits.endswith(".") else f"{key}: {digits}"]

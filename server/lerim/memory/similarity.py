@@ -87,7 +87,7 @@ def cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     return min(1.0, max(0.0, shared))
 
 
-def normalise_claim(title: str, body: str) -> str:
+def normalize_claim(title: str, body: str) -> str:
     """Returns a claim's text without differences in form; two claims with equal results say the same.
 
     Case, white space, markdown (code spans, emphasis, headings, list marks), quotation marks and punctuation at the end

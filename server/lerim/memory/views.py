@@ -10,9 +10,9 @@ from typing import Literal
 
 import msgspec
 
-from lerim.memory.header_lines import format_time
 from lerim.memory.record import Evidence, MemoryRecord, Primitive, Scope
 from lerim.memory.store import StoredMemory
+from lerim.times import format_utc
 
 
 class MemoryView(msgspec.Struct, frozen=True):
@@ -70,8 +70,8 @@ def memory_view(stored: StoredMemory, scope: Scope = "project") -> MemoryView:
         title=record.title,
         body=record.body,
         confidence=record.confidence,
-        created=format_time(record.created),
-        updated=format_time(record.updated),
+        created=format_utc(record.created),
+        updated=format_utc(record.updated),
         tags=list(record.tags),
         references=list(record.references),
         evidence=list(record.evidence),

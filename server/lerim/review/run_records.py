@@ -12,7 +12,6 @@ import msgspec
 
 from lerim import files
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem
-from lerim.memory import format_time
 from lerim.models import ModelStep, RoleUsage
 from lerim.review.review_paths import ReviewPaths
 from lerim.review.run_folder import (
@@ -24,6 +23,7 @@ from lerim.review.run_folder import (
     list_run_folders,
     parse_run_start,
 )
+from lerim.times import format_utc
 
 MAX_LOG_CHARACTERS = 200_000
 _LOG_NAMES = ("session.log", "agent.log", "subagents.log")
@@ -124,7 +124,7 @@ def _make_run(folder: Path, spent: Sequence[RoleUsage]) -> RunView:
     started = parse_run_start(folder.name)
     assert started is not None  # list_run_folders leaves out other folders
     kind: Literal["sync", "maintain"] = "maintain" if folder.name.startswith("maintain-") else "sync"
-    return RunView(folder.name, kind, format_time(started), list(spent))
+    return RunView(folder.name, kind, format_utc(started), list(spent))
 
 
 def _read_extracted(folder: Path, problems: list[Problem]) -> _Extracted:

@@ -8,12 +8,13 @@ from typing import Literal
 
 import msgspec
 
-from lerim.memory import Evidence, Primitive, Scope, StoredMemory, format_time, redact_record
+from lerim.memory import Evidence, Primitive, Scope, StoredMemory, redact_record
 from lerim.redaction import redact_secrets, remove_orders, show_hidden
 from lerim.review.candidates import Maker, Proposal, ProposedAction
 from lerim.review.compare import ANSWERS, NearMemory, NeighbourAnswer
 from lerim.review.ledger import DROP_REASON_TEXTS, Action, LeftOut
 from lerim.sessions import agent_name
+from lerim.times import format_utc
 
 
 class TargetView(msgspec.Struct, frozen=True):
@@ -143,7 +144,7 @@ def candidate_view(proposal: Proposal, scope: Scope = "project") -> CandidateVie
         turn=proposal.turn,
         platform=proposal.platform or "",
         agent=agent_name(proposal.platform or ""),
-        time=format_time(proposal.time),
+        time=format_utc(proposal.time),
         signal=proposal.signal or "",
         flags=list(proposal.flags),
         edited=proposal.edited,
@@ -162,7 +163,7 @@ def candidate_view(proposal: Proposal, scope: Scope = "project") -> CandidateVie
 
 def _written_time(path: Path) -> str:
     try:
-        return format_time(datetime.fromtimestamp(path.stat().st_mtime, UTC))
+        return format_utc(datetime.fromtimestamp(path.stat().st_mtime, UTC))
     except (OSError, ValueError, OverflowError):
         return ""
 
@@ -184,7 +185,7 @@ def left_out_view(item: LeftOut, scope: Scope = "project") -> LeftOutView:
         session=item.session,
         turn=item.turn,
         platform=candidate.platform if candidate else "",
-        time=format_time(item.said),
+        time=format_utc(item.said),
         score=item.score,
         can_propose=candidate is not None,
         scope=scope,

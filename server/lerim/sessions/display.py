@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from pathlib import PurePath
 
 from lerim.redaction import clean_text
@@ -36,11 +35,6 @@ def clean_line(text: str, limit: int = MAX_TITLE) -> str:
 def shorten_line(text: str, limit: int) -> str:
     """Cuts text to `limit` characters, ending in an ellipsis if anything was cut."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
-
-
-def iso_time(time: datetime | None) -> str:
-    """A time of the catalog or of a turn as ISO 8601 in UTC; "" for None."""
-    return time.isoformat().replace("+00:00", "Z") if time else ""
 
 
 def make_snippet(text: str, words: str) -> str:

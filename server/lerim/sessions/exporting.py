@@ -10,7 +10,6 @@ import msgspec
 
 from lerim.errors import NotFoundError, Problem
 from lerim.redaction import clean_text
-from lerim.sessions.display import iso_time
 from lerim.sessions.model import (
     NO_TOKENS,
     FileEdit,
@@ -28,6 +27,7 @@ from lerim.sessions.readers import read_session
 from lerim.sessions.redacted import redact_text, redact_turn
 from lerim.sessions.tables import TRANSCRIPT_COLUMNS, make_transcript, render_calls, replace_surrogates
 from lerim.sessions.transcript_page import clean_transcript
+from lerim.times import format_utc
 
 FORMAT_VERSION = 1
 
@@ -120,7 +120,7 @@ def _make_turn(transcript: Transcript, turn: Turn) -> ExportedTurn:
         number=turn.ordinal,
         role=turn.role,
         kind=turn.kind,
-        time=iso_time(turn.time),
+        time=format_utc(turn.time),
         folder=redact_text(turn.cwd),
         branch=redact_text(turn.branch),
         model=redact_text(turn.model),

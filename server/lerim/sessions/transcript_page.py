@@ -11,10 +11,11 @@ from typing import Literal
 import msgspec
 
 from lerim.redaction import clean_text
-from lerim.sessions.display import iso_time, shorten_line
+from lerim.sessions.display import shorten_line
 from lerim.sessions.model import Role
 from lerim.sessions.search import RedactedTurn, browsing
 from lerim.sessions.tables import StoredCall
+from lerim.times import format_utc
 
 MAX_TEXT = 20_000
 """Characters of one turn in a page. The page says how much was cut; a request for the whole turn returns it."""
@@ -78,7 +79,7 @@ def _make_turn(stored_turn: RedactedTurn, limit: int) -> SessionTurn:
         turn=stored_turn.turn,
         role=stored_turn.role,
         kind=stored_turn.kind,
-        time=iso_time(stored_turn.time),
+        time=format_utc(stored_turn.time),
         text=text,
         left=left,
         calls=_make_calls(stored_turn.calls, limit),

@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, nullcontext
 import msgspec
 
 from lerim.errors import NotFoundError, UsageError
-from lerim.memory import format_time
 from lerim.paths import Home
 from lerim.redaction import clean_text
 from lerim.sessions import (
@@ -25,6 +24,7 @@ from lerim.sessions import (
     list_facts,
     session_title,
 )
+from lerim.times import format_utc
 from lerim.views.summaries import SummaryView, find_folder_projects, find_summary_view
 
 MAX_NAMES = 100
@@ -199,8 +199,8 @@ def make_session_view(session: SessionListItem) -> SessionView:
         platform=session.platform,
         agent=agent_name(session.platform),
         title=session_title(session),
-        started=format_time(session.started) if session.started else "",
-        ended=format_time(session.ended) if session.ended else "",
+        started=format_utc(session.started),
+        ended=format_utc(session.ended),
         folder=clean_line(session.cwds[0]) if session.cwds else "",
         branches=[clean_line(name) for name in session.branches[:MAX_NAMES]],
         models=[clean_line(name) for name in session.models[:MAX_NAMES]],
@@ -229,7 +229,7 @@ def make_turn_output(row: TurnRow) -> TurnOutput:
         platform=row.platform,
         role=row.role,
         kind=row.kind,
-        time=format_time(row.time) if row.time else "",
+        time=format_utc(row.time),
         folder=clean_text(row.cwd),
         text=clean_text(row.text),
         tools=clean_text(row.tools),
@@ -242,7 +242,7 @@ def _make_fact_output(one: SessionFact) -> FactOutput:
     return FactOutput(
         turn=one.turn,
         number=fact.source_turn,
-        time=format_time(one.time) if one.time else "",
+        time=format_utc(one.time),
         entity=clean_text(fact.entity),
         relation=fact.relation,
         value=clean_text(fact.value),

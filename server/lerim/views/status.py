@@ -11,10 +11,11 @@ import msgspec
 
 from lerim import sqlite
 from lerim.errors import Problem
-from lerim.memory import LastCheck, MemorySearch, conflicting_answers, format_time
+from lerim.memory import LastCheck, MemorySearch, conflicting_answers
 from lerim.models import ModelView, load_model_view
 from lerim.project import FolderOwners, list_projects
 from lerim.review import LastRun, find_last_model_run, find_unmerged_problems, queue
+from lerim.times import format_utc
 from lerim.views.drift import find_all_drifts
 from lerim.views.projects import ProjectContext, ProjectView, make_project_view
 from lerim.views.running_server import RunningServer, find_running_server
@@ -78,7 +79,7 @@ def load_status(
         blocked=waiting.blocked,
         sessions=sessions.number,
         waiting=sessions.waiting,
-        last_session=format_time(sessions.newest) if sessions.newest else "",
+        last_session=format_utc(sessions.newest),
         model=model,
         last_run=find_last_model_run(context.review_paths),
         server=find_running_server(context.home),

@@ -12,7 +12,7 @@ from lerim.memory.similarity import (
     MIN_SIMILARITY,
     claim_vector,
     cosine,
-    normalise_claim,
+    normalize_claim,
     text_words,
 )
 from lerim.paths import Home
@@ -57,7 +57,7 @@ def test_a_shared_title_counts_more_than_a_shared_body() -> None:
 def test_hostile_text_has_few_words_and_is_compared_safely(text: str, project: Project, home: Home) -> None:
     write_memory(project.memory_dir, "Use uv", "x" * 200_000, name="20260801-uv")
     assert len(text_words(text)) <= 2_000
-    assert normalise_claim(text, text) == normalise_claim(text, text)
+    assert normalize_claim(text, text) == normalize_claim(text, text)
     with MemorySearch(project, home) as search:
         assert all(MIN_SIMILARITY <= one.similarity <= 1 for one in search.nearest(text, text))
 
@@ -72,8 +72,8 @@ def test_hostile_text_has_few_words_and_is_compared_safely(text: str, project: P
     ],
 )
 def test_texts_that_differ_in_case_space_punctuation_and_markdown_say_the_same(one: str, other: str) -> None:
-    assert normalise_claim(one, "") == normalise_claim(other, "")
-    assert normalise_claim("Title", one) == normalise_claim("Title", other)
+    assert normalize_claim(one, "") == normalize_claim(other, "")
+    assert normalize_claim("Title", one) == normalize_claim("Title", other)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_texts_that_differ_in_case_space_punctuation_and_markdown_say_the_same(o
     ],
 )
 def test_signs_that_carry_meaning_are_kept(one: str, other: str) -> None:
-    assert normalise_claim(one, "") != normalise_claim(other, "")
+    assert normalize_claim(one, "") != normalize_claim(other, "")
 
 
 @pytest.mark.parametrize("scan", [False, True])

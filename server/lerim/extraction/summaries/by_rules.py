@@ -18,9 +18,9 @@ from lerim.extraction.summaries.actions import (
 from lerim.extraction.summaries.excerpts import (
     find_report_sentence,
     has_substance,
+    make_request_title,
     one_line,
     summarize_request,
-    title_request,
 )
 from lerim.extraction.summaries.facts import (
     SummaryFacts,
@@ -100,7 +100,7 @@ def _make_title(title: str, prompts: Sequence[SummaryExchange], exchanges: Seque
     best = next((said for said in firsts[:3] if len(said.split()) > 3), "")
     if firsts and len(firsts[0].split()) <= 3 and commits:
         best = commits[0]
-    return title_request(best or (firsts[0] if firsts else own), MAX_TITLE_CHARS) or "Session without a title"
+    return make_request_title(best or (firsts[0] if firsts else own), MAX_TITLE_CHARS) or "Session without a title"
 
 
 def _make_intent(prompts: Sequence[SummaryExchange]) -> Iterator[Statement]:

@@ -92,7 +92,7 @@ def find_report_sentence(text: str, most: int) -> str:
     return told[0][1] if told else ""
 
 
-def title_request(text: str, most: int) -> str:
+def make_request_title(text: str, most: int) -> str:
     """Returns a message as a title: its first sentence without polite phrases. A question keeps its question mark,
     unless such a phrase made it one."""
     first = _BREAK.split(text, maxsplit=1)[0]

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 
 from lerim.extraction import list_names, shorten
 from lerim.journal.entry import DraftSentence, JournalSource
-from lerim.memory import format_time
 from lerim.project import SHORT_HASH_LENGTH, Commit, Tag
 from lerim.redaction import clean_text, find_flags, strip_markup
+from lerim.times import format_utc
 
 TOPIC = "Commits"
 MAX_COMMITS = 40
@@ -53,7 +53,7 @@ def describe_commits(commits: Sequence[Commit], tags: Sequence[Tag]) -> Iterator
         yield sentence
     for tag in tags:
         name = clean_line(tag.name, MAX_PATH_CHARS)
-        source = JournalSource(0, f"g:{name}", "tag", name, format_time(tag.time))
+        source = JournalSource(0, f"g:{name}", "tag", name, format_utc(tag.time))
         text = f"Tagged {code(name)} at {code(tag.commit[:SHORT_HASH_LENGTH])}."
         yield DraftSentence("done", text, (source,), "git", TOPIC)
 
@@ -70,7 +70,7 @@ def commit_source(commit: Commit) -> JournalSource:
         ref=f"c:{commit.hash}",
         kind="commit",
         title=commit_subject(commit),
-        time=format_time(commit.time),
+        time=format_utc(commit.time),
     )
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from lerim import extraction
 from lerim.extraction import Candidate, Summary, SummaryFacts
 from lerim.journal.entry import DraftSentence, JournalSource, Section
-from lerim.memory import format_time
 from lerim.project import Project
 from lerim.redaction import find_flags
 from lerim.review import ReviewPaths, drop_rejected
@@ -27,6 +26,7 @@ from lerim.sessions import (
     WorkedSession,
     faults_as_errors,
 )
+from lerim.times import format_utc
 
 MAX_SESSION_SENTENCES = 60
 """How many sentences about what was done in sessions an entry has at most, divided among its sessions."""
@@ -56,7 +56,7 @@ def turn_source(session: WorkedSession, turn: SummaryTurn, title: str) -> Journa
         ref=f"t:{session.session_id}#{turn.number}",
         kind="turn",
         title=title,
-        time=format_time(turn.time) if turn.time else "",
+        time=format_utc(turn.time),
         session=session.session_id,
         turn=turn.id,
         turn_number=turn.number,

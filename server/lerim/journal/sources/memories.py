@@ -17,7 +17,6 @@ from lerim.memory import (
     claim_words,
     dice_overlap,
     file_handle,
-    format_time,
     redact_record,
     source_parts,
     word_stems,
@@ -25,7 +24,7 @@ from lerim.memory import (
 from lerim.paths import Home
 from lerim.project import Project
 from lerim.review import AcceptedMemory, ReviewPaths, load_accepted_memories, load_memories_as_of
-from lerim.times import format_date
+from lerim.times import format_date, format_utc
 
 SAME_CLAIM = 0.72
 """A sentence repeats a memory if their words overlap at least this much (Dice)."""
@@ -81,7 +80,7 @@ def memory_source(stored: StoredMemory) -> JournalSource:
         ref=f"m:{stored.record.id}",
         kind="memory",
         title=title_of(stored.record),
-        time=format_time(stored.record.created),
+        time=format_utc(stored.record.created),
         handle=file_handle(stored.path),
         path=_path_from_lerim(stored.path),
     )

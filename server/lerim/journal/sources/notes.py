@@ -20,8 +20,9 @@ from lerim.extraction import shorten
 from lerim.journal.days import FIRST_DAY, LAST_DAY, DaySpan, local_day
 from lerim.journal.entry import DraftSentence, JournalSource
 from lerim.journal.sources.feeds import parse_feed
-from lerim.memory import format_time, load_header, split_header
+from lerim.memory import load_header, split_header
 from lerim.redaction import clean_text, find_flags, strip_markup
+from lerim.times import format_utc
 
 MAX_FILES = 2_000
 """How many entries of a folder and its subfolders are looked at."""
@@ -77,7 +78,7 @@ def describe_notes(notes: Sequence[DayNote]) -> Iterator[DraftSentence]:
 
 def note_source(note: DayNote) -> JournalSource:
     """Returns a note as a source."""
-    return JournalSource(0, f"n:{note.name}", "note", note.title, format_time(note.time) if note.time else "")
+    return JournalSource(0, f"n:{note.name}", "note", note.title, format_utc(note.time))
 
 
 def _read_source(path: Path, span: DaySpan, zone: tzinfo | None, problems: list[Problem]) -> Iterator[DayNote]:

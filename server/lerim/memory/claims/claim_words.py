@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TypeVar
 
-from lerim.memory.similarity import normalise_claim
+from lerim.memory.similarity import normalize_claim
 from lerim.patterns import compile_later
 from lerim.words import STOP_WORDS, is_unspaced, letter_pairs, split_words, stem
 
@@ -65,7 +65,7 @@ def claim_words(title: str, body: str) -> ClaimWords:
 def claim_text(title: str, body: str) -> str:
     """Returns a memory's or candidate's text without differences in form and without the sentences Lerim adds. Two with
     equal results say the same."""
-    return normalise_claim(title, strip_boilerplate(body))
+    return normalize_claim(title, strip_boilerplate(body))
 
 
 def word_stems(text: str) -> frozenset[str]:

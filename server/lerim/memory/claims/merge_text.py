@@ -13,7 +13,7 @@ from lerim.memory.header import load_header, split_header
 from lerim.memory.header_lines import HeaderValue
 from lerim.memory.local_quotes import merge_evidence
 from lerim.memory.record import HEADER_KEYS, MemoryRecord, evidence_values, parse_record, update_record_text
-from lerim.memory.similarity import normalise_claim
+from lerim.memory.similarity import normalize_claim
 
 MIN_REPLACED_OVERLAP = 0.5
 """The overlap of words (Dice's coefficient) from which a new sentence replaces one that Lerim wrote."""
@@ -93,7 +93,7 @@ def _remove_repeats(line: str, is_repeated: Callable[[str], bool]) -> str:
 
 
 def _normalise_sentence(sentence: str) -> str:
-    return normalise_claim("", sentence.strip().rstrip(".!?。！？"))
+    return normalize_claim("", sentence.strip().rstrip(".!?。！？"))
 
 
 def is_older(one: MemoryRecord, other: MemoryRecord) -> bool:

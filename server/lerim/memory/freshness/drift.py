@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lerim.memory.freshness import baselines
 from lerim.memory.freshness.baselines import Baseline, Baselines, DriftRecord, StatStamp, format_stamp
-from lerim.memory.freshness.drift_summary import Drift, DriftSummary, summarise_drift, worst_drift
+from lerim.memory.freshness.drift_summary import Drift, DriftSummary, summarize_drift, worst_drift
 from lerim.memory.freshness.fingerprint import MIN_WORDS, SymbolFingerprint, fingerprint_kind, matches_sketch
 from lerim.memory.freshness.moved_files import MovedFiles, committed_baselines
 from lerim.memory.freshness.reference_check import contains_symbol, is_missing
@@ -94,7 +94,7 @@ class DriftChecker:
             check.add_changed_files(None if paths is None else list(paths))
             changed = check.run()
             if on_summary is not None:
-                on_summary(summarise_drift(database))
+                on_summary(summarize_drift(database))
             return changed
 
     def check_memories(self, subjects: Sequence[DriftSubject]) -> dict[str, Drift]:
@@ -126,7 +126,7 @@ class DriftChecker:
                 check.add_subjects(list(load_subjects(changed)))
             check.add_changed_files(None, checked)
             check.run()
-            last.summary = summarise_drift(database)
+            last.summary = summarize_drift(database)
         last.keys, last.databases, last.stamps = keys, databases, check.seen_stamps
         return last.summary
 
@@ -146,7 +146,7 @@ class DriftChecker:
         if not baselines.has_baselines(self._private):
             return DriftSummary()
         with baselines.open_baselines(self._private, self._project.root) as database:
-            return summarise_drift(database)
+            return summarize_drift(database)
 
     def _all_subjects(self) -> list[DriftSubject]:
         live = ReferenceMap(self._project.memory_dir)

@@ -41,7 +41,7 @@ class DriftSummary:
     all_by_memory: Mapping[str, tuple[Drift, ...]] = field(default_factory=dict)
 
 
-def summarise_drift(database: Baselines) -> DriftSummary:
+def summarize_drift(database: Baselines) -> DriftSummary:
     """Returns the drift of all memories that the last checks found. Raises MemoryError_."""
     by_memory: dict[str, list[DriftRecord]] = {}
     for drift_record in database.stale_records():

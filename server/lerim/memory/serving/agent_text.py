@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterable, Iterator
 
 from lerim.memory.claims import body_without_title, find_replied_to, strip_boilerplate, without_replied_to
-from lerim.memory.header_lines import format_time
 from lerim.memory.record import MemoryRecord, Speaker
 from lerim.memory.reference import DriftState
 from lerim.memory.views import redact_record
+from lerim.times import format_utc
 
 FENCE_TAG = "lerim-memories"
 MAX_TITLE_CHARS, MAX_REASON_CHARS, MAX_QUOTE_CHARS, MAX_PLACES = 160, 400, 200, 5
@@ -96,7 +96,7 @@ def render_memory_line(record: MemoryRecord, detail: str = "") -> str:
     """Returns a memory as one line of at most MAX_LINE_CHARS, for agents that did not ask: kind, title, why if there is
     room (or `detail`, what changed in its code), day, the first place it is about, and id."""
     record = redact_record(record)
-    tail = [format_time(record.created)[:10]]
+    tail = [format_utc(record.created)[:10]]
     if record.references:
         tail.append(neutral_line(record.references[0], MAX_LINE_PLACE_CHARS))
     end = f" ({'; '.join(filter(None, (*tail, f'id {neutral_line(record.id, MAX_LINE_ID_CHARS)}')))})"
@@ -114,7 +114,7 @@ def _details(record: MemoryRecord) -> Iterator[str]:
         yield f"  why: {reason}"
     if replied_to := neutral_line(find_replied_to(record.body), MAX_QUOTE_CHARS):
         yield f"  in reply to: “{replied_to}”"
-    day = format_time(record.created)[:10]
+    day = format_utc(record.created)[:10]
     quote = next((item for item in record.evidence if item.quote.strip()), None)
     if quote is not None:
         said = neutral_line(quote.quote, MAX_QUOTE_CHARS)

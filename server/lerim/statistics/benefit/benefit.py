@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from lerim.errors import LerimError, Problem
-from lerim.memory import MemoryRecord, ServedOutcomes, Serving, Store, Uses, format_time, load_servings
+from lerim.memory import MemoryRecord, ServedOutcomes, Serving, Store, Uses, load_servings
 from lerim.paths import Home
 from lerim.project import Project
 from lerim.sessions import Catalog, SessionFilters, Turn, convert_sqlite_errors, read_session
@@ -22,6 +22,7 @@ from lerim.statistics.benefit.figures import Benefit, BenefitFigures, Outcome, U
 from lerim.statistics.benefit.practices import AgentAction, Practice, find_practice, judge_actions, list_actions
 from lerim.statistics.benefit.repetitions import KnownClaim, make_known_claim, says_again
 from lerim.statistics.benefit.served_sessions import ServedSession, find_served_sessions
+from lerim.times import format_utc
 
 MAX_SESSIONS, MAX_SESSION_BYTES = 300, 400_000_000
 """How many of the newest sessions are read, and how much of them in total; older ones are only counted."""
@@ -248,7 +249,7 @@ def _make_figures(
                 not_seen=became["not_seen"],
                 unknown=became["unknown"],
                 missed=missed[memory],
-                last=format_time(last[memory]),
+                last=format_utc(last[memory]),
             )
         )
     return sorted(figures, key=lambda one: (-one.served, one.id))

@@ -24,12 +24,12 @@ from lerim.memory import (
     Scope,
     Store,
     StoredMemory,
-    format_time,
     memory_view,
     parse_reference,
     source_parts,
 )
 from lerim.redaction import redact_secrets
+from lerim.times import format_utc
 
 if TYPE_CHECKING:
     from lerim.memory import Hit, MeaningAnswer
@@ -270,7 +270,7 @@ def _make_title_view(scope: Scope, entry: MemoryEntry) -> TitleView:
         kind=entry.kind,
         title=redact_secrets(entry.title).text,
         confidence=entry.confidence,
-        created=format_time(entry.created),
+        created=format_utc(entry.created),
         references=[f"{one.path}#{one.symbol}" if one.symbol else one.path for one in entry.references],
         path=str(entry.path),
         scope=scope,

@@ -15,9 +15,10 @@ from lerim.errors import LerimError, Problem
 from lerim.lsp.features.memories import loading
 from lerim.lsp.protocol import MemoryGrouping, TreeParams
 from lerim.lsp.window import HandleTarget, Repo, Sidecar, candidate_counts, uses
-from lerim.memory import MemoryEntry, Primitive, Scope, format_time
+from lerim.memory import MemoryEntry, Primitive, Scope
 from lerim.project import PERSONAL_KEY
 from lerim.redaction import redact_secrets
+from lerim.times import format_utc
 
 if TYPE_CHECKING:
     from lerim.memory import Drift, MemoryFile, Store
@@ -184,7 +185,7 @@ def _make_row(
         kind=entry.kind,
         title=redact_secrets(entry.title).text,
         confidence=entry.confidence,
-        created=format_time(entry.created),
+        created=format_utc(entry.created),
         scope=scope,
         status="active",
         drift=_drift_state(entry, drift) if compared else "",

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from typing import TypeVar
 
 import msgspec
 
 from lerim.lsp.protocol import DaysParams, SessionsParams
 from lerim.lsp.window import Sidecar
-from lerim.memory import format_time
 from lerim.sessions import Catalog, browsing, convert_sqlite_errors
 from lerim.views import SessionView, make_session_view
 
@@ -76,8 +74,3 @@ def _load_days(db: sqlite3.Connection, projects: Sequence[str] | None) -> DaysVi
 def _load_sessions(db: sqlite3.Connection, projects: Sequence[str] | None, params: SessionsParams) -> SessionsView:
     found, total = browsing.list_recent_sessions(db, projects, max(0, params.start), PAGE_SESSIONS, params.day)
     return SessionsView([make_session_view(session) for session in found], total)
-
-
-def wire_time(time: datetime | None) -> str:
-    """A time as sent to the editor; '' for None."""
-    return format_time(time) if time is not None else ""

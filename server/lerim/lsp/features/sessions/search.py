@@ -23,6 +23,7 @@ from lerim.sessions import (
     parse_session_query,
     session_title,
 )
+from lerim.times import format_utc
 
 MAX_QUERY = 1000
 MAX_HITS = 200
@@ -89,7 +90,7 @@ def _make_hit(db: sqlite3.Connection, row: TurnRow, words: str) -> HitView | Non
         platform=row.platform,
         agent=agent_name(row.platform),
         title=session_title(session),
-        time=listing.wire_time(row.time or session.ended),
+        time=format_utc(row.time or session.ended),
         role=row.role,
         snippet=make_turn_snippet(row.text, row.tools, words),
     )
