@@ -93,10 +93,10 @@ def normalize_claim(title: str, body: str) -> str:
     Case, white space, markdown (code spans, emphasis, headings, list marks), quotation marks and punctuation at the end
     of words are dropped. Code spans, and words that do not consist of letters alone, keep their case (`-v`, `-V`).
     """
-    return f"{_normalise(title)}\n{_normalise(body)}"
+    return f"{_normalize(title)}\n{_normalize(body)}"
 
 
-def _normalise(text: str) -> str:
+def _normalize(text: str) -> str:
     text = unicodedata.normalize("NFKC", text)
     text = _LINE_PREFIX.sub("", text)
     parts: list[str] = []

@@ -42,11 +42,11 @@ def merge_bodies(old: str, title: str, body: str, by_lerim: IsWrittenByLerim = n
     new = body.replace("\r\n", "\n")
     lines = [line.strip() for line in new.split("\n")]
     new_sentences = [title, *split_sentences(new)]
-    normalised = {_normalise_sentence(sentence) for sentence in new_sentences}
+    normalised = {_normalize_sentence(sentence) for sentence in new_sentences}
     new_stems = [stems for sentence in new_sentences if (stems := word_stems(sentence))]
 
     def is_repeated(sentence: str) -> bool:
-        if _normalise_sentence(sentence) in normalised:
+        if _normalize_sentence(sentence) in normalised:
             return True
         stems = word_stems(sentence)
         return by_lerim(sentence.strip()) and any(
@@ -92,7 +92,7 @@ def _remove_repeats(line: str, is_repeated: Callable[[str], bool]) -> str:
     return line if unrepeated == sentences and strip_boilerplate(line) == line else " ".join(unrepeated).rstrip()
 
 
-def _normalise_sentence(sentence: str) -> str:
+def _normalize_sentence(sentence: str) -> str:
     return normalize_claim("", sentence.strip().rstrip(".!?。！？"))
 
 
