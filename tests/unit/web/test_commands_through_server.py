@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import signal
-import subprocess
+import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -14,51 +13,44 @@ from pathlib import Path
 import pytest
 
 from between import Between, stand_between
-from chat_server import streams
-from desk import Desk, correction
-from hang import HANG
-from lerim.cli.terminal import EXIT_CODES
+from desk import Desk, desk_in
+from isolation import isolate
 from lerim.project import project
-from lerim.review import ReviewPaths
-from lerim.views import RunningServer, find_running_server
-from model_desk import SERVER, environ, model
+from lerim.views import RunningServer
+from model_desk import SERVER
 from reviews import added
+from served_home import SECRET, served_home
 from terminal import answer, run
-from warm_python import warm_python
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="waits for the server as a child and kills it")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="waits for the server as a child")
 
 
-SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory, small_repository: Path) -> Iterator[tuple[Desk, RunningServer]]:
+    """A home and its server for all tests here: each leaves what the others look for."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        isolate(patch, home)
+        patch.setenv("PYTHONPATH", str(SERVER))
+        repo = shutil.copytree(small_repository, tmp_path_factory.mktemp("served") / "repo")
+        desk = desk_in(home, Path(repo).resolve())
+        with served_home(desk) as running:
+            yield desk, running
 
 
 @pytest.fixture
-def server(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunningServer]:
-    """A server of a home with sessions, candidates, memories and personal memories."""
+def desk(served: tuple[Desk, RunningServer], monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """The desk whose home the server has, which is the home of each test here."""
+    desk = served[0]
+    isolate(monkeypatch, desk.home.root.parent)
     monkeypatch.setenv("PYTHONPATH", str(SERVER))
-    desk.session("s1-with-a-long-name", *correction(desk))
-    desk.session("s2-with-a-long-name", *correction(desk, "httpx", "src/web.py", "requests"))
-    project.add_project(desk.place.project, desk.home)
-    desk.sync()
-    added(desk.place, "Use uv, not pip", "It is fast.\n\nSee src/app.py.")
-    added(desk.place, "What do we cache?", "Nothing yet.", "question")
-    theme = added(desk.place, "A theme", "All about speed.", "theme")
-    by_hand = theme.read_text(encoding="utf-8").replace("All about speed.", f"The key is {SECRET}.")
-    theme.write_text(by_hand, encoding="utf-8")
-    added(ReviewPaths.personal(desk.place), "Answer in short sentences", "They are easier to read.")
-    answer("up", "--port", "0")
-    running = find_running_server(desk.home)
-    assert running is not None
-    yield running
-    os.kill(running.pid, signal.SIGCONT)
-    answer("down")
-    os.waitpid(running.pid, 0)
+    return desk
 
 
 @pytest.fixture
-def between(desk: Desk, server: RunningServer) -> Iterator[Between]:
+def between(desk: Desk, served: tuple[Desk, RunningServer]) -> Iterator[Between]:
     """What notes the requests of commands to the server."""
-    with stand_between(desk.home, server) as one:
+    with stand_between(desk.home, served[1]) as one:
         yield one
 
 
@@ -199,15 +191,6 @@ def test_what_a_command_does_is_done_once_and_told_the_same(
     assert "is already rejected" not in run("review", "undo", *here).output
 
 
-def test_quotes_are_asked_for_by_the_terminal_and_not_by_the_server(desk: Desk, between: Between) -> None:
-    here = ("--repo", str(desk.repo))
-    candidate = answer("review", "list", *here)["candidates"][0]["id"]
-    accepted = run("review", "accept", candidate, *here)
-    assert accepted.exit_code == 0, accepted.output
-    assert "`--quotes local` keeps them on this machine" in accepted.stderr
-    assert between.requests[-2:] == 2 * [between.requests[-1]]
-
-
 def test_a_memory_that_was_edited_in_place_is_found_by_its_new_words_at_once(desk: Desk, between: Between) -> None:
     here = ("--repo", str(desk.repo))
     assert answer("memory", "search", "wheelbarrow", *here)["by_some_words"] == []
@@ -260,6 +243,7 @@ def test_the_server_is_not_asked_about_a_project_that_it_does_not_know(desk: Des
     assert answer("sessions", "list", "--repo", str(desk.repo))["sessions"]
     assert answer("stats", "--repo", str(desk.repo))["total"]["sessions"] == 2
     assert not any("memories" in one for one in between.requests)
+    project.add_project(desk.place.project, desk.home)
 
 
 @pytest.mark.parametrize("breaks", ["before", "after", "failed"])
@@ -276,71 +260,13 @@ def test_what_breaks_while_it_is_read_is_read_by_the_command(desk: Desk, between
 @pytest.mark.parametrize("breaks", ["before", "after", "failed"])
 def test_what_breaks_while_it_is_done_is_not_done_twice(desk: Desk, between: Between, breaks: str) -> None:
     between.breaks = breaks
-    error = answer("memory", "add", "--title", "Only once", "--repo", str(desk.repo), code=1)["error"]
+    title = f"Only once, broken {breaks}"
+    error = answer("memory", "add", "--title", title, "--repo", str(desk.repo), code=1)["error"]
     assert "did not say whether it was done" in error["message"]
     assert "lerim review undo --list" in error["todo"]
     between.breaks = ""
     titles = [one["title"] for one in answer("memory", "list", "--repo", str(desk.repo))["memories"]]
-    assert titles.count("Only once") == (breaks != "before")
-
-
-def test_a_server_that_was_killed_does_not_count(desk: Desk, server: RunningServer) -> None:
-    os.kill(server.pid, signal.SIGKILL)
-    listed = run("memory", "list", "--repo", str(desk.repo))
-    assert (listed.exit_code, listed.stderr) == (0, "")
-    assert run("memory", "add", "--title", "After the kill", "--repo", str(desk.repo)).exit_code == 0
-    assert "After the kill" in desk.memories()
-
-
-def test_a_server_that_hangs_is_waited_for_only_briefly(desk: Desk, server: RunningServer) -> None:
-    os.kill(server.pid, signal.SIGSTOP)
-    listed = run("memory", "list", "--repo", str(desk.repo))
-    assert listed.exit_code == 0
-    assert "Use uv, not pip" in listed.stdout
-    assert listed.stderr.startswith("note: The running server does not answer: timed out. The command goes on without")
-    assert "lerim down" in listed.stderr
-
-
-def test_a_server_that_hangs_is_waited_for_once_by_a_command(desk: Desk, server: RunningServer) -> None:
-    ids = [one["id"] for one in answer("memory", "list", "--repo", str(desk.repo))["memories"]]
-    os.kill(server.pid, signal.SIGSTOP)
-    archived = run("memory", "archive", *ids, "--repo", str(desk.repo))
-    assert (archived.exit_code, len(ids), archived.stderr.count("does not answer")) == (0, 3, 1)
-
-
-@pytest.mark.parametrize("ends", ["killed", "stopped"])
-def test_an_answer_that_was_begun_is_not_given_a_second_time(desk: Desk, server: RunningServer, ends: str) -> None:
-    deadline = time.monotonic() + HANG
-    with model(desk, streams("We use `uv`. [1]\nThe reason", end="hangs")) as service:
-        command = [warm_python(), "-m", "lerim", "ask", "Do we use uv or pip?", "--repo", str(desk.repo)]
-        asking = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ())
-        assert asking.stdout
-        first = asking.stdout.readline().decode()
-        if ends == "killed":
-            os.kill(server.pid, signal.SIGKILL)
-        else:
-            answer("down")
-        rest, error = asking.communicate(timeout=HANG)
-    while find_running_server(desk.home) is not None:  # the kernel frees the lock of a killed process a little later
-        assert time.monotonic() < deadline
-    assert (first, asking.returncode, rest) == ("We use `uv`. [1]\n", 1, b""), error.decode()
-    assert b"running server" in error
-    assert len(service.asked) == 1
-
-
-def test_ctrl_c_ends_an_answer_and_shows_the_sources_of_what_was_said(desk: Desk, between: Between) -> None:
-    with model(desk, streams("We use `uv`. [1]\nThe reason", end="hangs")) as service:
-        command = [sys.executable, "-m", "lerim", "ask", "Do we use uv or pip?", "--repo", str(desk.repo)]
-        asking = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ())
-        assert asking.stdout
-        first = asking.stdout.readline().decode()
-        asking.send_signal(signal.SIGINT)
-        rest = asking.communicate(timeout=HANG)[0].decode()
-    assert (first, asking.returncode, len(service.asked)) == ("We use `uv`. [1]\n", EXIT_CODES["cancelled"], 1)
-    assert rest.startswith("Cancelled.\n\n[1]\n")
-    assert "lerim memory show" in rest
-    assert "--meaning" not in rest
-    assert between.requests[-1].endswith("/ask")
+    assert titles.count(title) == (breaks != "before")
 
 
 def test_files_of_agents_are_brought_up_to_date_and_the_terminal_says_so(desk: Desk, between: Between) -> None:
