@@ -1,6 +1,6 @@
-// Memory for agents in the newest and the oldest editor: agents are set up and left as they were, their files are written, kept and
-// restored, and an extension's agent calls our tools; in the oldest editor, what else it must be able to do. One editor serves all of it,
-// because starting one takes longer than any step.
+// Memory for agents: agents are set up and left as they were, their files are written, kept and restored, and an extension's agent
+// calls our tools; in the oldest editor, the parts of it that depend on the editor, and what else it must be able to do. One editor
+// serves all of it, because starting one takes longer than any step.
 import assert from "node:assert/strict";
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -38,6 +38,8 @@ for (const editor of new Set([chosen, oldest])) {
     const person = new Person("foragents", "shop", { editor });
     const { machine, screen, root } = person;
     const run = (what, body) => step(t, () => screen, what, body);
+    /** Runs a step only in the editor of all journeys: what it checks does not depend on the editor's version. */
+    const runOnce = (what, body) => (editor === chosen ? run(what, body) : undefined);
     const gemini = join(machine.home, ".gemini", "settings.json");
     const skill = join(machine.home, ".agents", "skills", "lerim", "SKILL.md");
     const agents = join(root, "AGENTS.md");
@@ -148,7 +150,7 @@ for (const editor of new Set([chosen, oldest])) {
       await screen.clearNotifications();
     });
 
-    await run("the repository's files are asked apart, and whoever says no has changed nothing", async () => {
+    await runOnce("the repository's files are asked apart, and whoever says no has changed nothing", async () => {
       await screen.command("Lerim: Give Memories to Agents…", { further: true });
       await accept("Choose the agents", only("Gemini CLI"));
       await accept("Choose how");
@@ -160,7 +162,7 @@ for (const editor of new Set([chosen, oldest])) {
       assert.equal(existsSync(join(root, ".gemini")), false);
       assert.equal(existsSync(join(root, ".agents")), false);
     });
-    await run("the difference of the file is shown, and nothing is written before the person says so", async () => {
+    await runOnce("the difference of the file is shown, and nothing is written before the person says so", async () => {
       await machine.cli("memory", "add", "--repo", root, "--title", "Money is counted in integer cents", "--json");
       await screen.command("Lerim: Write Memories into Rules Files", { further: true });
       await until("the list shows the file", async () => (await screen.listRows()).some((row) => /Write Files.*AGENTS\.md \+8 −0/s.test(row)));
@@ -169,7 +171,7 @@ for (const editor of new Set([chosen, oldest])) {
       await screen.shot("difference");
     });
 
-    await run("the file is written, and Undo takes it back to the byte", async () => {
+    await runOnce("the file is written, and Undo takes it back to the byte", async () => {
       await take("Change these files", "Write Files", "Write Files");
       await screen.notification(/1 file written/);
       assert.match(block(), /- decision: Money is counted in integer cents \(.*\) \[[0-9a-f]{7}\]\n<!-- lerim:end -->$/);
@@ -180,7 +182,7 @@ for (const editor of new Set([chosen, oldest])) {
       await screen.clearNotifications();
     });
 
-    await run("the block follows the memories where the person chose that", async () => {
+    await runOnce("the block follows the memories where the person chose that", async () => {
       await screen.command("Lerim: Write Memories into Rules Files", { further: true });
       await take("Change these files", "Write Files", "Write Files");
       await screen.notification(/1 file written/);
@@ -210,7 +212,7 @@ for (const editor of new Set([chosen, oldest])) {
       await screen.clearNotifications();
     });
 
-    await run("what an agent's file holds is taken out again", async () => {
+    await runOnce("what an agent's file holds is taken out again", async () => {
       await screen.command("Lerim: Remove Memories from Rules Files", { further: true });
       await take("Change these files", "Restore Files", "Restore Files");
       await screen.notification(/1 file restored/);
@@ -219,8 +221,10 @@ for (const editor of new Set([chosen, oldest])) {
       await screen.shot("removed");
     });
     await run("an agent recalls a memory, asks why a file is so, and proposes one that waits for review", async () => {
+      mkdirSync(join(root, ".lerim/memory/decisions"), { recursive: true });
       writeFileSync(join(root, ".lerim/memory/decisions/20260301-cents.md"), memory);
       const waiting = candidates().length;
+      const accepted = memories().length;
       await until("the tools are listed", async () => {
         const { tools } = await agent({});
         return ["lerim_recall", "lerim_why", "lerim_propose"].every((tool) => tools.includes(tool));
@@ -232,11 +236,11 @@ for (const editor of new Set([chosen, oldest])) {
       const proposed = await agent({ tool: "lerim_propose", input: { kind: "pitfall", title: "The tests need a fixed clock" } });
       assert.match(proposed.text ?? proposed.error, /waits for the developer's review/);
       await until("it waits", () => candidates().length === waiting + 1);
-      assert.equal(memories().length, 3);
+      assert.equal(memories().length, accepted);
       await screen.shot("proposed");
     });
 
-    await run("what is known of a file, and of a selection, is copied as context for an agent", async () => {
+    await runOnce("what is known of a file, and of a selection, is copied as context for an agent", async () => {
       await screen.openFile("src/cart.py");
       await screen.command("Lerim: Copy Memories of File as Context");
       await screen.statusMessage(/Copied what is known here/);
@@ -249,7 +253,7 @@ for (const editor of new Set([chosen, oldest])) {
       await until("what is known of the selection is copied", async () => (await screen.page.evaluate(() => navigator.clipboard.readText())) === copied);
     });
 
-    await run("what became of the memories that agents were given is shown", async () => {
+    await runOnce("what became of the memories that agents were given is shown", async () => {
       await screen.command("Lerim: Show Benefit of Memories");
       const frame = await screen.frame("#benefit table");
       assert.match(await frame.locator("tbody").innerText(), /Amounts in src\/cart\.py are integer cents\s+4\s+0/);
