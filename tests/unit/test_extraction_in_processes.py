@@ -24,7 +24,7 @@ from lerim.jobs.extracting import (
     process_pool,
 )
 from lerim.jobs.extracting.process_pool import ProcessPool
-from lerim.jobs.report import CandidateFound, SyncEvent
+from lerim.jobs.report import CandidateFound, SyncEvent, SyncProgress
 from lerim.jobs.sync_context import SyncOptions
 from lerim.paths import Home
 from lerim.project import FolderOwners
@@ -89,6 +89,31 @@ def test_processes_find_the_same_in_the_same_order(
         waiting.unlink()
     monkeypatch.setattr("lerim.jobs.steps.rules.MIN_POOL_BYTES", 1)
     assert (sync("together"), submitted) == (alone, len(SUBJECTS) - 1)  # all but the first
+
+
+def test_sessions_are_indexed_and_summarized_while_processes_extract(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_sessions(desk)
+    monkeypatch.setattr("lerim.jobs.steps.rules.count_processes", lambda: 1)
+    for limit in ("MIN_POOL_BYTES", "FIRST_BATCH_BYTES", "INDEX_BATCH_BYTES", "BATCH_SIZE"):
+        monkeypatch.setattr(f"lerim.jobs.steps.rules.{limit}", 1)
+    monkeypatch.setattr(process_pool, "SESSIONS_AHEAD", 1)
+    progress: list[SyncProgress] = []
+    summarized: list[int] = []
+    """How many sessions were summarized when each candidate was found."""
+
+    def note(event: SyncEvent) -> None:
+        if isinstance(event, SyncProgress):
+            progress.append(event)
+        elif isinstance(event, CandidateFound):
+            summarized.append(len([*(desk.repo / ".lerim").rglob("summaries/*/*/*.md")]))
+
+    assert len(desk.sync(emit=note).candidates) == len(SUBJECTS)
+    assert summarized == [*range(len(SUBJECTS))]
+    learning = [one for one in progress if one.stage == "learning"]
+    assert [(one.sessions_done, one.sessions_total) for one in learning] == [(at, len(SUBJECTS)) for at in range(6)]
+    assert "reading" in [one.stage for one in progress[progress.index(learning[1]) :]]
 
 
 def test_a_session_that_ends_its_process_fails_alone(desk: Desk, pool: ProcessPool) -> None:

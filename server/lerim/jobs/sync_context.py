@@ -215,17 +215,25 @@ class SyncPart:
     started_at: float = field(default_factory=time.monotonic)
 
     def claim_jobs(
-        self, kind: str, started: float | None, since: datetime | None, message: str = ""
+        self,
+        kind: str,
+        started: float | None,
+        since: datetime | None,
+        message: str = "",
+        *,
+        done: int = 0,
+        further: int = 0,
     ) -> Iterator[tuple[QueueJob, EmitMessage]]:
         """Claim the project's waiting jobs of a kind, the newest session first, and emit progress for each.
 
         Each job comes with a function that emits a progress message about it; `message` is its first. `started` and
-        `since` are those of `Catalog.claim_job`. Raises CatalogError.
+        `since` are those of `Catalog.claim_job`. The progress counts `done` jobs that were claimed before and `further`
+        ones that do not wait yet. Raises CatalogError.
         """
-        key, until, number = self.context.project.key, self.context.options.until, 0
-        waiting = self.catalog.count_due_jobs(key, kind)
+        key, until, number = self.context.project.key, self.context.options.until, done
+        total = done + self.catalog.count_due_jobs(key, kind) + further
         while job := self.catalog.claim_job(key, kind=kind, started=started, since=since, until=until):
-            emit_message = partial(self.emit_progress, number, max(waiting, number + 1))
+            emit_message = partial(self.emit_progress, number, max(total, number + 1))
             emit_message(message)
             yield job, emit_message
             number += 1

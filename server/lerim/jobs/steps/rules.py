@@ -3,7 +3,7 @@ project's, extracts from their new turns, proposes themes and writes summaries."
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -32,7 +32,7 @@ from lerim.jobs.model_session import UNFINISHED_SECONDS
 from lerim.jobs.other_folders import remember_first_commit
 from lerim.jobs.proposal_sink import ProposalSink
 from lerim.jobs.report import SessionCounts, SyncProgress, SyncReport, SyncState
-from lerim.jobs.steps.summaries import has_summary_model, locate_paths, summarize_by_rules
+from lerim.jobs.steps.summaries import BATCH_SIZE, has_summary_model, locate_paths, summarize_by_rules
 from lerim.jobs.sync_context import SyncContext, SyncPart, resume_reading
 from lerim.project import FolderOwners
 from lerim.project import project as projects
@@ -56,6 +56,9 @@ from lerim.sessions import (
 
 FIRST_BATCH_BYTES = 8_000_000
 """The size of the newest sessions that are learned from first, so that the first candidates come soon."""
+INDEX_BATCH_BYTES = 32_000_000
+"""The size of the older sessions that are indexed at once. It takes half a second, in which the processes extract what
+was claimed ahead."""
 MAX_OPENED_FIRST = 200
 """How many of the newest sessions whose path does not tell where they ran are opened before any is learned from."""
 MAX_THEME_SESSIONS = 40
@@ -72,7 +75,8 @@ def sync_by_rules(context: SyncContext) -> SyncReport:
     state: SyncState = "done"
     with context.open_part("syncing") as part:
         catalog, sink = part.catalog, part.sink
-        rules = _RulesPass(part, context.folder_owners(), context.explicit_start())
+        model_available = cache(partial(has_summary_model, context))
+        rules = _RulesPass(part, context.folder_owners(), context.explicit_start(), model_available)
         sink.problems += [*catalog.problems, *_register_project(context), *_repair_links(sink)]
         catalog.recover_jobs(key)
         catalog.reassign_folders(rules.owners)
@@ -85,7 +89,7 @@ def sync_by_rules(context: SyncContext) -> SyncReport:
                 rules.index_and_extract(stale)
             if rules.new or rules.changed:
                 propose_themes(part)
-            summarize_by_rules(part, cache(partial(has_summary_model, context)), options.since)
+            rules.summarize()
         except StoppedError:
             state = "cancelled"
         counts = rules.count_sessions()
@@ -102,19 +106,24 @@ def sync_by_rules(context: SyncContext) -> SyncReport:
 class _RulesPass:
     """One pass over a project's transcripts.
 
-    `started` is that of `Catalog.claim_job`. `new`, `changed` and `failed` are places of transcripts. `adjustment`
-    adjusts the ranking by the person's decisions; it is loaded with the first session. `pool` extracts beside this
-    process once much is waiting. Close the pass at its end.
+    `started` is that of `Catalog.claim_job`, `model_available` that of `summarize_by_rules`. `new`, `changed` and
+    `failed` are places of transcripts. `adjustment` adjusts the ranking by the person's decisions; it is loaded with
+    the first session. `pool` extracts beside this process once much is waiting. `found` transcripts are to be indexed,
+    `indexed` of them are, and `claimed` is how many jobs were claimed. Close the pass at its end.
     """
 
     part: SyncPart
     owners: FolderOwners
     started: float | None
+    model_available: Callable[[], bool]
     new: set[str] = field(default_factory=set)
     changed: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
     adjustment: PersonalAdjustment | None = None
     pool: ProcessPool | None = None
+    found: int = 0
+    indexed: int = 0
+    claimed: int = 0
 
     def close(self) -> None:
         """End the processes of the pool."""
@@ -136,13 +145,16 @@ class _RulesPass:
         own = self.select_own([*likely, *unlocated], known)
         own.sort(key=lambda one: one.mtime_ns, reverse=True)
         newest, rest = _split_newest(own)
-        self.index(newest, 0, len(own))
+        self.found = len(own)
+        self.index(newest)
         self.extract()
         # Finding out where the many others ran takes long: it waits until the first candidates are proposed.
         rest += self.select_own([one for one in others if one.place not in opened], known)
         self.open_pool(sum(one.size for one in rest if one.place not in known))  # it starts while this process indexes
-        self.index(rest, len(newest), len(newest) + len(rest))
-        self.extract()
+        self.found = len(newest) + len(rest)
+        first, *later = _split_by_size(rest)
+        self.index(first)
+        self.extract(later)
 
     def select_own(self, transcripts: Iterable[Transcript], known: Collection[str]) -> list[Transcript]:
         """Return the project's transcripts: those known from before and those that began in one of its folders.
@@ -157,16 +169,17 @@ class _RulesPass:
                 own.append(one)
         return own
 
-    def index(self, transcripts: list[Transcript], done: int, total: int) -> None:
-        """Index the transcripts in the catalog; `done` of `total` were indexed before. Raises StoppedError."""
+    def index(self, transcripts: list[Transcript]) -> None:
+        """Index the transcripts in the catalog. Raises StoppedError."""
         context, catalog, sink = self.part.context, self.part.catalog, self.part.sink
         indexed_before = catalog.load_stamps()
 
         def readings() -> Iterator[tuple[Transcript, Readable]]:
-            for number, transcript in enumerate(transcripts):
+            for transcript in transcripts:
                 if context.cancelled():
                     return
-                context.emit(SyncProgress("reading", done + number, total, len(sink.candidates)))
+                context.emit(SyncProgress("reading", self.indexed, self.found, len(sink.candidates)))
+                self.indexed += 1
                 yield transcript, resume_reading(catalog, transcript)
 
         for indexed in catalog.index_transcripts(readings(), self.owners, context.cancelled):
@@ -177,16 +190,39 @@ class _RulesPass:
                 self.failed.add(place)
         context.raise_if_cancelled()
 
-    def extract(self) -> None:
-        """Process the extraction queue, the newest session first. A failed session is not tried again in this pass."""
+    def extract(self, unindexed: Iterable[list[Transcript]] = ()) -> None:
+        """Process the extraction queue, the newest session first, and index further batches while processes extract.
+
+        A failed session is not tried again in this pass. Raises StoppedError.
+        """
         part, context = self.part, self.part.context
         self.open_pool(part.catalog.count_unread_bytes(context.project.key))
-        jobs = (job for job, _ in part.claim_jobs(EXTRACT_JOB, self.started, context.options.since))
         helps = context.explicit  # what runs by itself, while the person works, leaves a processor to them
         ordered = OrderedExtraction(self.pool, helps, self.make_request, part.catalog.put_back_job, context.cancelled)
-        with closing(ordered.run(jobs)) as extractions:
-            for job, extraction in extractions:
+        with closing(ordered.run(self.claim_jobs(unindexed))) as extractions:
+            for number, (job, extraction) in enumerate(extractions, start=1):
                 self.finish_job(job, extraction)
+                if self.pool is not None and number % BATCH_SIZE == 0:
+                    self.summarize()  # at the end, the processes would have nothing to do meanwhile
+
+    def claim_jobs(self, unindexed: Iterable[list[Transcript]]) -> Iterator[QueueJob]:
+        """Claim all waiting jobs, then index a batch, claim its jobs, and so on. Raises StoppedError."""
+        yield from self.claim_waiting_jobs()
+        for batch in unindexed:
+            self.index(batch)
+            yield from self.claim_waiting_jobs()
+
+    def claim_waiting_jobs(self) -> Iterator[QueueJob]:
+        """Claim all waiting jobs, the newest session first."""
+        part, since = self.part, self.part.context.options.since
+        further = self.found - self.indexed
+        for job, _ in part.claim_jobs(EXTRACT_JOB, self.started, since, done=self.claimed, further=further):
+            self.claimed += 1
+            yield job
+
+    def summarize(self) -> None:
+        """Summarize the sessions that were extracted since the last call. Raises CatalogError."""
+        summarize_by_rules(self.part, self.model_available, self.part.context.options.since)
 
     def finish_job(self, job: QueueJob, extraction: Extraction) -> None:
         """Handle what was learned from a session, and end its job. Raises StoppedError, CatalogError."""
@@ -281,6 +317,19 @@ def _split_newest(own: list[Transcript]) -> tuple[list[Transcript], list[Transcr
         if size > FIRST_BATCH_BYTES and number:
             return own[:number], own[number:]
     return own, []
+
+
+def _split_by_size(transcripts: list[Transcript]) -> list[list[Transcript]]:
+    """Split transcripts into batches of about `INDEX_BATCH_BYTES`, at least one."""
+    batches: list[list[Transcript]] = [[]]
+    size = 0
+    for transcript in transcripts:
+        if size >= INDEX_BATCH_BYTES:
+            batches.append([])
+            size = 0
+        batches[-1].append(transcript)
+        size += transcript.size
+    return batches
 
 
 def propose_themes(part: SyncPart) -> None:

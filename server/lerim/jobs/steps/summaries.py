@@ -50,7 +50,7 @@ MODEL_WAIT_SECONDS = 15 * 60.0
 """How long nothing may have been written to a session until a model summarizes it, unless the person started the sync:
 a model would otherwise be paid at each pause of a conversation."""
 BATCH_SIZE = 50
-"""How many sessions are summarized before the catalog is updated."""
+"""How many sessions are summarized before the catalog is updated; so many take less than a second."""
 
 
 def summarize_by_rules(part: SyncPart, model_available: Callable[[], bool], since: datetime | None) -> None:
@@ -75,7 +75,8 @@ def summarize_by_rules(part: SyncPart, model_available: Callable[[], bool], sinc
         place.make_private_folder()
         with open_summaries(place.state / "memory", place.state_anchor, place.private) as summaries:
             for number in range(0, len(sessions), BATCH_SIZE):
-                part.emit_progress(number, len(sessions), "summarizing sessions")
+                if len(sessions) > BATCH_SIZE:
+                    part.emit_progress(number, len(sessions), "summarizing sessions")
                 _summarize_batch(part, summaries, sessions[number : number + BATCH_SIZE], model_available)
                 if context.cancelled():
                     break
