@@ -57,9 +57,10 @@ CENTS = item(
 )
 
 
-def start_job(desk: Desk, *arguments: str) -> subprocess.Popen[bytes]:
-    """The real job process. Its input stays open: its end would mean that the parent died."""
-    command = [warm_python(), "-P", "-X", "utf8", "-m", "lerim", "worker", "sync", "--repo", str(desk.repo)]
+def start_job(desk: Desk, *arguments: str, python: str = "") -> subprocess.Popen[bytes]:
+    """The real job process. Its input stays open: its end would mean that the parent died. `python`: what runs a job
+    that is killed, since what `warm_python()` runs ends a little after it."""
+    command = [python or warm_python(), "-P", "-X", "utf8", "-m", "lerim", "worker", "sync", "--repo", str(desk.repo)]
     pipe = subprocess.PIPE
     return subprocess.Popen([*command, *arguments], stdin=pipe, stdout=pipe, env=environ())
 

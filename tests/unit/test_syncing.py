@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
@@ -225,7 +226,7 @@ def test_a_repository_whose_name_is_not_utf_8_is_synced(desk: Desk) -> None:
 def test_a_sync_killed_at_any_line_it_tells_ends_like_one_that_was_not(desk: Desk, after: int) -> None:
     for name, subject in (("s1", "pathlib"), ("s2", "tomllib"), ("s3", "sqlite3")):
         desk.session(name, *correction(desk, subject))
-    with start_job(desk, "--explicit") as job:
+    with start_job(desk, "--explicit", python=sys.executable) as job:
         assert job.stdout
         for _ in range(after):
             if not job.stdout.readline():
