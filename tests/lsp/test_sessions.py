@@ -60,6 +60,8 @@ async def test_the_title_of_a_call_says_what_the_agent_asked_of_the_tool(editor:
         (call("t3", "Task", description="Find the tests", prompt="Look everywhere."), "None."),
         (call("t4", "Read", file_path=f"{folder}/app.py"), "a = 1"),
         (call("t5", "Glob", pattern="*.py"), "No such folder."),
+        (call("t6", "TodoWrite", todos=[{"content": "Round once", "status": "pending"}]), "Saved."),
+        (call("t7", "mcp__docs__ask", repo="a/b", question="Where is it?"), "In src."),
     ]
     lines = [reply(f"m{number}", block) for number, (block, _) in enumerate(asked)]
     results = [answer(f"t{number + 1}", text, is_error=number == 4) for number, (_, text) in enumerate(asked)]
@@ -74,7 +76,25 @@ async def test_the_title_of_a_call_says_what_the_agent_asked_of_the_tool(editor:
         ("Task · Find the tests", ""),
         (f"Read {folder}/app.py", ""),
         ("Glob · *.py", "*.py\nNo such folder."),
+        ("TodoWrite · Round once", ""),
+        ("mcp__docs__ask · repo: a/b, question: Where is it?", ""),
     ]
+
+
+async def test_a_session_that_only_repeats_another_says_where_its_turns_are(editor: Editor, isolated: Path) -> None:
+    lines = [prompt("Round once"), reply("a", text("Done.")), prompt("thanks")]
+    for session in (FIRST, SECOND):
+        desk_in(isolated, editor.repo).session(session, *lines)
+    synced(editor)
+    await editor.start()
+    [day] = (await editor.ask(core.SESSIONS_DAYS, {"everywhere": False})).days
+    listed = await editor.ask(core.SESSIONS_LIST, {"day": day.day, "everywhere": False, "start": 0})
+    opened = [await editor.ask(core.SESSION_OPEN, {"id": one.place, "turn": ""}) for one in listed.sessions]
+    [copy] = [one for one in opened if not one.kinds]
+    assert (
+        copy.note
+        == "All of its turns were copied from the session that it continues or was forked from, and are shown there."
+    )
 
 
 async def test_sessions_are_listed_by_day_with_what_they_are_made_of_and_without_secrets(

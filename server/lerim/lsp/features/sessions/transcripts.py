@@ -149,7 +149,8 @@ def _describe_session(session: browsing.SessionListItem, turns: int) -> str:
     notes = []
     if session.turns > turns:
         copied = session.turns - turns
-        notes.append(f"{copied:,} of its turns were copied from the session that it continues or was forked from.")
+        which = f"{copied:,} of its turns were" if turns else "All of its turns were"
+        notes.append(f"{which} copied from the session that it continues or was forked from, and are shown there.")
     if turns > MAX_KINDS:
         notes.append(f"Only the first {MAX_KINDS:,} turns are shown.")
     if session.vanished:
