@@ -46,6 +46,7 @@ test("a learning is called by its kind", () => {
   const said = { title: "Use `uv` in CI", body: "Use uv in CI.", kind: null, primitive: "decision" } as const;
   expect(memoryDetail(memory("m", said))).toBe("decision · confidence 80 %");
   expect(memoryDetail(memory("m", { ...said, body: "Use uv in CI, never pip: it is faster." }))).toBe("decision · confidence 80 % · never pip: it is faster");
+  expect(memoryDetail(memory("m", { ...said, drift: "gone" }))).toBe("decision · confidence 80 % · not found");
   expect(memoryDetail(memory("m", { ...said, title: "Use u", body: "Use uv in CI." }))).toBe("decision · confidence 80 % · Use uv in CI.");
 });
 

@@ -7,7 +7,7 @@ import { currentRoot } from "../editor/roots";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
 import { saidText } from "../text/sessionwording";
-import { memoryKinds } from "../text/wording";
+import { driftMark, memoryKinds } from "../text/wording";
 
 type Sidecar = Pick<Context, "request" | "on">;
 
@@ -114,7 +114,7 @@ async function explain(context: Sidecar, stream: vscode.ChatResponseStream): Pro
     const text = new vscode.MarkdownString();
     text.isTrusted = { enabledCommands: ["lerim.openMemory"] };
     text.appendMarkdown(`**[${escape(memory.title)}](${link("lerim.openMemory", memory.handle)})**`);
-    if (memory.drift !== "") text.appendText(` (${memory.drift})`);
+    if (memory.drift !== "") text.appendText(` (${driftMark(memory.drift)})`);
     text.appendMarkdown("\n\n").appendText(memory.body).appendMarkdown("\n\n");
     const [quote] = memory.evidence;
     if (quote !== undefined && quote.quote !== "") text.appendText(`“${quote.quote}”`).appendMarkdown("\n\n");

@@ -1,7 +1,7 @@
 // Texts of the Memories view and of messages about memories and proposals.
 import type { MaintainReport, MemoryCheckView, Problem, TreeGroup, TreeMemory, TreeProposal } from "../protocol";
 import { dateText } from "./sessionwording";
-import { counted, kindOf, plainText } from "./wording";
+import { counted, driftMark, kindOf, plainText } from "./wording";
 
 const primitiveLabels: Readonly<Record<string, string>> = { decision: "Decisions", learning: "Learnings", question: "Questions", theme: "Themes", summary: "Summaries" };
 const driftLabels: Readonly<Record<string, string>> = { fresh: "Fresh", drifted: "Drifted", gone: "Not found", unknown: "Not checked" };
@@ -68,7 +68,7 @@ export function memoryMarks({ status, drift, scope, called }: Pick<TreeMemory, "
   const marks = [
     ...(status === "active" || status === "" ? [] : [status]),
     ...(called === "" ? [] : [called]),
-    ...(drift === "drifted" ? ["drifted"] : drift === "gone" ? ["not found"] : []),
+    ...(driftMark(drift) === "" ? [] : [driftMark(drift)]),
     ...(scope === "global" ? ["personal"] : []),
   ];
   return marks.join(" · ");

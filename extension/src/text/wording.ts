@@ -117,10 +117,15 @@ export function kindOf(memory: { primitive: string; kind: string | null }): stri
   return memory.kind ?? memory.primitive;
 }
 
+/** What is unusual about the code that a memory refers to, in a word or two; "" if nothing is. */
+export function driftMark(drift: string): string {
+  return drift === "gone" ? "not found" : drift === "drifted" ? drift : "";
+}
+
 export function memoryDetail(memory: MemoryView): string {
   const where = memory.scope === "global" ? " · personal" : "";
   const status = memory.status === "" || memory.status === "active" ? "" : ` · ${memory.status}`;
-  const drift = memory.drift === "" ? "" : ` · ${memory.drift}`;
+  const drift = memory.drift === "" ? "" : ` · ${driftMark(memory.drift)}`;
   const text = shortened(plainText(withoutTitle(firstLine(memory.body), memory.title)));
   return `${kindOf(memory)} · confidence ${Math.round(memory.confidence * 100)} %${where}${status}${drift}${text === "" ? "" : ` · ${text}`}`;
 }
