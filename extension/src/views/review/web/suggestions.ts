@@ -67,6 +67,7 @@ export function withSuggestions(field: TextField, name: SuggestedField, ask: (pa
       return option;
     }));
     list.hidden = items.length === 0 || isWritten;
+    if (!list.hidden) list.scrollIntoView({ block: "nearest" });
   });
   field.addEventListener("input", (event) => {
     if (event instanceof CustomEvent) return; // taken from the list
