@@ -91,6 +91,22 @@ def failed(content, outcome=None, **fields):
             {"description": "taskId: 3, status: completed"},
         ),
         (call("t1", "Grep", pattern="round(", path="src"), None, {"command": "round(", "description": ""}),
+        (call("t1", "mcp__vault__unlock", password="blue4horse"), None, {"description": "[redacted:password]"}),
+        (
+            call("t1", "mcp__db__open", retries=2, login={"DB_PASSWORD": "blue4horse"}),
+            None,
+            {"description": "[redacted:password]"},
+        ),
+        (
+            call("t1", "mcp__http__get", headers=[{"Authorization": "Basic Ym9iOmJsdWU0aG9yc2U="}]),
+            None,
+            {"description": "Basic [redacted:authorization]"},
+        ),
+        (
+            call("t1", "mcp__vault__put", secret={"value": "Zx9Kq2Lm7Pw4"}),
+            None,
+            {"description": "[redacted:token]"},
+        ),
         (
             EDIT,
             ended("Updated", {"filePath": r"C:\app\a.py", "originalFile": "SECRET", "structuredPatch": ["SECRET"]}),

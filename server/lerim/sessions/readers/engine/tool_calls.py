@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from lerim.redaction import redact_secrets
 from lerim.sessions.model import FileEdit, QuestionAnswer, ToolCall, ToolKind, ToolStatus
 from lerim.sessions.readers.engine.commands import PATCH_BEGIN, parse_patch
 from lerim.sessions.readers.engine.fields import keep_ends, without_nul
@@ -18,6 +19,8 @@ _KINDS_WITH_USED_OUTPUT: frozenset[ToolKind] = frozenset({"ask", "plan"})
 _MAX_ASKED = 8_000
 """Twice what the catalog keeps of a description, so that the catalog cuts it, which knows not to tear a secret."""
 _MAX_DEPTH = 4
+_MAX_NAME = 100
+"""How many characters of an argument's name are read to find out whether it names a secret."""
 
 
 def kinds_by_name(names_by_kind: Mapping[ToolKind, str]) -> dict[str, ToolKind]:
@@ -101,31 +104,40 @@ class ToolTable:
 
 def _describe_arguments(arguments: Mapping[str, object]) -> str:
     """Returns what a tool was asked for whose arguments are in no table: a single text as it is, several with their
-    names, or else the first text inside of them; of a long one the beginning."""
+    names, or else the first text inside of them; of a long one the beginning. A text that is shown without its name is
+    redacted where the name says that it is a secret."""
     texts = {name: value for name, value in arguments.items() if isinstance(value, str) and value.strip()}
     if len(texts) > 1:
         asked = ", ".join(f"{name}: {text}" for name, text in texts.items())
     else:
-        asked = next(iter(texts.values()), "") or _find_inner_text(list(arguments.values()))
+        asked = _redact_by_name(*(next(iter(texts.items()), None) or _find_inner_text(arguments)))
     return without_nul(asked[:_MAX_ASKED]).strip()
 
 
-def _find_inner_text(values: Sequence[object]) -> str:
-    """Returns the first text in lists and objects, level by level; "" if there is none within `_MAX_DEPTH`."""
-    level: Sequence[object] = values
+def _redact_by_name(name: str, text: str) -> str:
+    """Returns the beginning of a text without the secrets that redaction finds if it reads the name before it."""
+    label = f"{name[-_MAX_NAME:]}: "
+    begun = text[:_MAX_ASKED]
+    labelled = redact_secrets(label + begun).text
+    return labelled.removeprefix(label) if labelled != label + begun else begun
+
+
+def _find_inner_text(arguments: Mapping[str, object]) -> tuple[str, str]:
+    """Returns the first text in lists and objects, level by level, after the names that lead to it, joined by dots; two
+    empty texts if there is none within `_MAX_DEPTH`."""
+    level = list(arguments.items())
     for _ in range(_MAX_DEPTH):
-        inner = [one for value in level for one in _list_parts(value)]
-        text = next((one for one in inner if isinstance(one, str) and one.strip()), "")
-        if text or not inner:
-            return text
-        level = inner
-    return ""
+        level = [inner for name, value in level for inner in _list_parts(name, value)]
+        found = next(((name, one) for name, one in level if isinstance(one, str) and one.strip()), None)
+        if found:
+            return found
+    return "", ""
 
 
-def _list_parts(value: object) -> Sequence[object]:
+def _list_parts(name: str, value: object) -> Sequence[tuple[str, object]]:
     if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else ()
+        return [(f"{name[-_MAX_NAME:]}.{key}", inner) for key, inner in value.items()]
+    return [(name, inner) for inner in value] if isinstance(value, list) else ()
 
 
 def add_patch(call: ToolCall, text: str, *, brief: bool = False) -> ToolCall:
