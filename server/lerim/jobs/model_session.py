@@ -3,9 +3,9 @@
 The stop rules: the session ends at once if the key is refused, the budget is used up, the model no longer exists or
 spending cannot be recorded, because every other question would fail as well. It also ends after two questions in a row
 without an answer. Any other error concerns only its own question, and the next one is asked. If a queued job gets no
-answer for a reason unrelated to its session, it waits for a later sync and keeps its number of tries. What may be the
-session's own fault counts as a try, so that a session at which the service fails is given up after a few: a connection
-that breaks after the question was sent, and a refusal by a service that answered another question of this run.
+answer for a reason unrelated to its session, it waits for a later sync and keeps its number of tries. A connection that
+breaks after the question was sent, or a refusal, counts as a try only if the service answered another session in the
+same run, so that an outage gives up no session, but a session at which the service fails is given up after a few.
 """
 
 from __future__ import annotations
@@ -66,6 +66,7 @@ RETRY_DELAYS: tuple[tuple[type[Exception], float], ...] = (
     (SpendingError, 0.0),
     (ModelGoneError, 0.0),
     (WindowTooLargeError, REFUSED_SECONDS),
+    (ModelRefusedError, REFUSED_SECONDS),
     (ModelAwayError, 60.0),
     (UnfinishedError, UNFINISHED_SECONDS),
 )
@@ -245,19 +246,20 @@ def ask_about_jobs(
 ) -> None:
     """Ask about each of the claimed jobs until the session ends. `ask` finishes a job that is answered.
 
-    `refusals_count`: a job that the service refuses has failed, unless the session ended early without any answer; if
-    False, it is put back. What is put back after a refusal comes after the others. Raises CatalogError.
+    A job whose connection broke, or that the service refused, has failed if the service answered another one. A refused
+    job has also failed if the session did not end early. Otherwise it is put back and comes after the others.
+    `refusals_count`: if False, a refused job is always put back. Raises CatalogError.
     """
-    refused: list[tuple[QueueJob, str]] = []
+    doubtful: list[tuple[QueueJob, LerimError, float]] = []
     for job, emit_message in jobs:
         name = f"{job.transcript.platform}:{job.transcript.session_id}"
         with attribute_calls(name):
             error = session.ask(partial(ask, job, emit_message), str(job.transcript.path))
         delay = next((seconds for kind, seconds in RETRY_DELAYS if isinstance(error, kind)), None)
-        if delay is not None and not isinstance(error, ModelBrokenOffError):
+        if delay is not None and isinstance(error, ModelRefusedError | ModelBrokenOffError):
+            doubtful.append((job, error, delay))  # the other jobs show whether this one is the cause
+        elif delay is not None:
             catalog.put_back_job(job, delay)
-        elif isinstance(error, ModelRefusedError):  # the next job shows whether this one is the cause
-            refused.append((job, error.message))
         elif isinstance(error, LerimError):
             catalog.fail_job(job, error.message)
         if isinstance(error, TooDearError):
@@ -267,10 +269,11 @@ def ask_about_jobs(
             session.stop(error.safe_message)
         if session.ended:
             break
-    for job, message in refused:
-        if not refusals_count:
+    for job, doubt, seconds in doubtful:
+        is_refused = isinstance(doubt, ModelRefusedError)
+        if is_refused and not refusals_count:
             catalog.put_back_job(job)
-        elif session.ended and not session.has_answered:
-            catalog.put_back_job(job, REFUSED_SECONDS, last=True)
+        elif session.has_answered or (is_refused and not session.ended):
+            catalog.fail_job(job, doubt.message)
         else:
-            catalog.fail_job(job, message)
+            catalog.put_back_job(job, seconds, last=True)

@@ -34,7 +34,7 @@ def stories(desk: Desk, count: int) -> None:
         (fails(504), "model-silent", 1, "failed"),
         (huge, "model", 1, "failed"),
         (REDIRECT, "model", 1, "failed"),
-        (raw(b"{", length=99), "model-silent", 3, "failed"),
+        (raw(b"{", length=99), "model-silent", 3, "pending"),
         (raw(b"<html>"), "model-silent", 3, "failed"),
         (says("I cannot help with that."), "model-answer", 2, "done"),
         (says("", "content_filter"), "model-answer", 2, "done"),
@@ -87,14 +87,27 @@ def asked_about(number: int, bad: Act) -> Act:
     return lambda handler, asked: (bad if f"cents{number}" in asked.prompt else NOTHING)(handler, asked)
 
 
-def test_a_session_at_which_the_service_breaks_off_is_given_up_after_three_tries_and_told(desk: Desk) -> None:
+def test_a_session_at_which_the_service_breaks_off_while_it_answers_others_is_given_up_after_three_tries(
+    desk: Desk,
+) -> None:
     stories(desk, 2)
     with model(desk, asked_about(1, raw(b"{", length=99))):
-        states = [reported(desk) and dict(model_jobs(desk)) for _ in range(4)]
-    assert states == [{"failed": 1, "done": 1}] * 2 + [{"dead": 1, "done": 1}] * 2
+        states = []
+        for number in range(3, 6):
+            reported(desk)
+            states.append(dict(model_jobs(desk)))
+            story(desk, f"s{number}", f"cents{number}")
+    assert states == [{"failed": 1, "done": 1}, {"failed": 1, "done": 2}, {"dead": 1, "done": 3}]
     [job] = answer("queue", "list", "--repo", str(desk.repo))["jobs"]
     assert (job["state"], job["tries"], job["session"]) == ("dead", 3, "s1")
     assert "did not answer" in job["reason"]
+
+
+def test_connections_that_break_while_nothing_is_answered_give_up_no_session(desk: Desk) -> None:
+    stories(desk, 1)
+    with model(desk, raw(b"{", length=99)):
+        states = [reported(desk) and dict(model_jobs(desk)) for _ in range(4)]
+    assert states == [{"pending": 1}] * 4
 
 
 def test_sessions_that_are_refused_one_after_another_hold_up_no_other_and_are_given_up(desk: Desk) -> None:
