@@ -15,6 +15,8 @@ from .cited import escape_lines as escape_lines
 from .cited import is_supported as is_supported
 from .cited import split_cited_sentences as split_cited_sentences
 from .confidence import raise_confidence as raise_confidence
+from .contradictions import MIN_COVERED_SHARE as MIN_COVERED_SHARE
+from .contradictions import has_details_of as has_details_of
 from .facts import extract_from_turn as extract_from_turn
 from .facts import extract_with_llm as extract_with_llm
 from .facts import make_title as make_title

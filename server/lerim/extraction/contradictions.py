@@ -49,6 +49,12 @@ _ORDER_WORDS = compile_later(
 )
 """Words that give an order. "Only the sync path flushes it" and "is read only once" are descriptions."""
 _MIN_TITLE_OVERLAP = 0.72  # word overlap from which two titles make the same claim
+MIN_COVERED_SHARE = 0.7
+"""Minimum share of a claim's words that another text contains for the claim to count as a repetition of it."""
+_MIN_REPEATED_WORDS = 4
+"""A shorter title is not a repetition: it may say one thing more than it seems."""
+_DETAIL = compile_later(r"`[^`\n]+`|\b\w*(?:\d|_|[a-z][A-Z]|\w\.\w|/)[\w./-]*")
+"""Matches what makes a claim specific: code, names, paths and numbers."""
 _REJECTING = compile_later(r"\b(?:instead of|rather than|over|not|never)\b", re.IGNORECASE)
 """The words after this are rejected in favor of the words before it."""
 
@@ -169,6 +175,26 @@ def is_same_claim(first: ProposedClaim, second: ProposedClaim) -> bool:
     if not same or is_opposed_claim(first, second):
         return False
     return not is_sense_turned(first.title, second.title) and not is_sense_turned(second.title, first.title)
+
+
+def is_repetition(claim: ProposedClaim, earlier: ProposedClaim) -> bool:
+    """Returns whether a claim says in other words what an earlier one says: most of its words and every name, path and
+    number are in that one, and nothing reverses its sense."""
+    wanted, said = telling_stems(claim.title), f"{earlier.title}\n{earlier.body}"
+    return (
+        claim.primitive == earlier.primitive
+        and len(wanted) >= _MIN_REPEATED_WORDS
+        and len(wanted & telling_stems(said)) >= MIN_COVERED_SHARE * len(wanted)
+        and has_details_of(said, claim.title)
+        and not is_opposed_claim(claim, earlier)
+        and not is_sense_turned(claim.title, earlier.title)
+    )
+
+
+def has_details_of(text: str, title: str) -> bool:
+    """Returns whether a text contains every name, path and number of a title, and all its code."""
+    lowered = text.lower()
+    return all(detail.strip("`.").lower() in lowered for detail in _DETAIL.findall(title))
 
 
 def is_opposed_claim(first: ProposedClaim, second: ProposedClaim) -> bool:

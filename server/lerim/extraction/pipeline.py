@@ -17,7 +17,7 @@ from msgspec.structs import replace as replaced
 
 from lerim.extraction.attribution import attribute_claim
 from lerim.extraction.candidate import Candidate, DroppedSignal, Withdrawal, drop_candidate
-from lerim.extraction.contradictions import content_words, is_opposed_claim, is_same_claim
+from lerim.extraction.contradictions import content_words, is_opposed_claim, is_repetition, is_same_claim
 from lerim.extraction.facts import find_shown_files, shorten, squeeze_spaces
 from lerim.extraction.friction import find_frictions
 from lerim.extraction.gate import SessionSource, judge_draft, merge_candidates
@@ -240,8 +240,9 @@ class Extraction:
         claim = ProposedClaim(
             content_words(judged.title), judged.title, judged.turn, draft.signal, names, judged.body, judged.primitive
         )
+        is_agents = all(item.who == "assistant" for item in judged.evidence)
         for old in [*self._state.claims]:
-            if is_same_claim(old, claim):
+            if is_same_claim(old, claim) or (is_agents and is_repetition(claim, old)):
                 if old.turn != claim.turn:
                     self._propose_again(old, judged)
                 return
@@ -250,7 +251,7 @@ class Extraction:
         for waiting in [*self._waiting]:
             if waiting.proposed:
                 continue
-            if is_same_claim(waiting.claim, claim):
+            if is_same_claim(waiting.claim, claim) or (is_agents and is_repetition(claim, waiting.claim)):
                 waiting.candidate = merge_candidates(waiting.candidate, judged)
                 waiting.score = max(waiting.score, score)
                 return

@@ -134,7 +134,9 @@ def rank_drafts(scene: Scene, number: int, adjustment: PersonalAdjustment = NO_A
     for minus, at, scored in sorted(scored_passages)[:MAX_DRAFTS_PER_EXCHANGE]:
         one, personal, score = passages[at], -minus, scored
         context = _find_context(one.passage, scene)
-        unresolved = context is None and one.passage.source != "answer" and _UNRESOLVED.match(one.passage.text)
+        unresolved = (context is None and one.passage.source != "answer" and _UNRESOLVED.match(one.passage.text)) or (
+            one.passage.kind == "heading" and _PRONOUN.search(one.passage.text)
+        )  # it points to what is below it
         if unresolved:
             score = min(score, learned.further - BELOW_CUT_MARGIN / 2)
             personal = min(personal, score)

@@ -7,22 +7,17 @@ it is stated again. Memories that a person archived by hand or rated wrong or ou
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 
 from lerim.errors import BoundaryError, MemoryError_
-from lerim.extraction import Candidate
+from lerim.extraction import MIN_COVERED_SHARE, Candidate, has_details_of
 from lerim.memory import MemoryRecord, MemorySearch, Store, StoredMemory, Uses, word_stems
 from lerim.review.ledger import Ledger, LedgerClaim
 from lerim.review.proposing.suggestions import SUGGESTION_PREFIX
 from lerim.review.review_paths import ReviewPaths
 
-MIN_COVERED_SHARE = 0.7
-"""Minimum share of a claim's words that a memory contains for the claim to count as an echo of it."""
 _MAX_COMPARED = 5
-_DETAIL = re.compile(r"`[^`\n]+`|\b\w*(?:\d|_|[a-z][A-Z]|\w\.\w|/)[\w./-]*")
-"""Matches what makes a claim specific: code, names, paths and numbers."""
 
 
 def find_echoed_memory(candidate: Candidate, memories: MemorySearch) -> MemoryRecord | None:
@@ -39,13 +34,12 @@ def find_echoed_memory(candidate: Candidate, memories: MemorySearch) -> MemoryRe
     wordings = [words for text in (candidate.title, quoted if colon else "") if (words := word_stems(text))]
     if not wordings:
         return None
-    details = {detail.strip("`.").lower() for detail in _DETAIL.findall(candidate.title)}
     for hit in memories.search(f"{candidate.title}?", _MAX_COMPARED):
         record = hit.record
         text = "\n".join((record.title, record.body, *record.references, *(item.quote for item in record.evidence)))
         known = word_stems(text)
         covered = max(len(words & known) / len(words) for words in wordings)
-        if covered >= MIN_COVERED_SHARE and all(detail in text.lower() for detail in details):
+        if covered >= MIN_COVERED_SHARE and has_details_of(text, candidate.title):
             return record
     return None
 
