@@ -1,6 +1,7 @@
 from . import tokens as tokens
 from .agents import AGENTS as AGENTS
 from .agents import describe_payment as describe_payment
+from .agents import find_program as find_program
 from .available import ModelsView as ModelsView
 from .available import RoleView as RoleView
 from .available import list_models as list_models

@@ -24,6 +24,7 @@ from lerim.errors import (
     error_reason,
     find_error_type,
 )
+from lerim.models import AGENTS, find_program
 from lerim.paths import STORE_VARIABLES, Home
 from lerim.project import make_private_folder, replace_private_file
 from lerim.views import SERVER_ADDRESS_FILE, SERVER_LOCK_FILE, ErrorOutput, RunningServer, read_server_address
@@ -154,12 +155,14 @@ def _open_answer(
 
 
 def mark_environment(home: Home, environ: Mapping[str, str]) -> str:
-    """Returns a mark of the variables that decide what is read and which models can be asked and how, of the time zone,
-    and of the permissions of new files: two processes with the same mark do the same. It reveals nothing of the
-    variables. As for `read_umask`, no thread may write files meanwhile. Raises ServerError."""
+    """Returns a mark of the variables that decide what is read and which models can be asked and how, of the programs
+    of agents found, of the time zone, and of the permissions of new files: two processes with the same mark do the
+    same. It reveals nothing of the variables. As for `read_umask`, no thread may write files meanwhile. Raises
+    ServerError."""
     names = sorted(name for name in environ if _is_deciding(name))
+    programs = [find_program(provider, environ) for provider in AGENTS]
     zone = (time.timezone, time.tzname)
-    values = msgspec.json.encode([*((name, environ[name]) for name in names), zone, read_umask()])
+    values = msgspec.json.encode([*((name, environ[name]) for name in names), programs, zone, read_umask()])
     return hmac.new(load_token(home).encode(), values, hashlib.sha256).hexdigest()
 
 

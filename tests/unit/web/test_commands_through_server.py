@@ -227,6 +227,21 @@ def test_a_server_that_reaches_models_in_another_way_is_not_used(
     assert between.requests == []
 
 
+def test_a_server_that_finds_another_program_of_an_agent_is_not_used(
+    desk: Desk, between: Between, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bin_folder = tmp_path / "unusual" / "bin"
+    bin_folder.mkdir(parents=True)
+    monkeypatch.setenv("PATH", f"{bin_folder}{os.pathsep}{os.environ['PATH']}")
+    assert answer("memory", "list", "--repo", str(desk.repo))["memories"]
+    assert between.requests != [], "another PATH alone changes nothing"
+    between.requests.clear()
+    (bin_folder / "claude").write_text("#!/bin/sh\n", encoding="utf-8")
+    (bin_folder / "claude").chmod(0o755)
+    assert answer("memory", "list", "--repo", str(desk.repo))["memories"]
+    assert between.requests == []
+
+
 def test_a_memory_gets_the_permissions_that_the_terminal_gives_new_files(desk: Desk, between: Between) -> None:
     before = os.umask(0o077)
     try:
