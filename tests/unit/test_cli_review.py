@@ -57,6 +57,16 @@ def test_a_text_that_the_quotes_say_is_not_printed_above_them(place: ReviewPaths
     assert "  Use mocks in tests of billing.\n" in shown, "a part of a quoted sentence may say the opposite"
 
 
+def test_of_many_files_with_the_same_fault_three_are_named_and_the_others_counted(place: ReviewPaths, repo: Path):
+    text = (place.review / f"{propose(place)}.md").read_text()
+    for number in range(12):
+        (place.review / f"20260101-from-elsewhere-{number:02}.md").write_text(text)
+    warnings = run("review", "list", "--repo", str(repo)).stderr.splitlines()
+    assert [name for name in range(12) if f"elsewhere-{name:02}.md" in "".join(warnings)] == [0, 1, 2]
+    assert len(warnings) == 4
+    assert warnings[3].startswith("warning: 9 more: This candidate is unknown here")
+
+
 def test_an_empty_list_says_so_and_creates_nothing(repo: Path):
     assert "No candidates wait for review" in run("review", "list", "--repo", str(repo)).stdout
     assert not (repo / ".lerim").exists()

@@ -28,6 +28,8 @@ _INVISIBLE_CHARACTERS = re.compile(
 """Characters that `escape_controls` escapes but JSON does not."""
 MAX_TABLE_WIDTH = 160
 """Width in columns of a table that goes to a file or a pipe."""
+MOST_EQUAL_WARNINGS = 3
+"""How many warnings with the same message are printed with their paths."""
 MIN_COLUMN_WIDTH = 10
 """Width in columns that a text cell keeps, however narrow the terminal is."""
 _closed_pipes: list[TextIO] = []
@@ -255,9 +257,15 @@ def show_item(head: str, lines: Iterable[str]) -> None:
 
 
 def print_problems(problems: Iterable[Problem]) -> None:
-    """Prints each problem as one line on standard error."""
+    """Prints each problem as one line on standard error; of more than three with the same message, the first three."""
+    by_message: dict[str, list[Problem]] = {}
     for problem in problems:
-        print_note(f"warning: {escape_controls(problem.path)}: {escape_controls(problem.message)}")
+        by_message.setdefault(problem.message, []).append(problem)
+    for message, equal in by_message.items():
+        for problem in equal[:MOST_EQUAL_WARNINGS]:
+            print_note(f"warning: {escape_controls(problem.path)}: {escape_controls(message)}")
+        if (more := len(equal) - MOST_EQUAL_WARNINGS) > 0:
+            print_note(f"warning: {more} more: {escape_controls(message)}")
 
 
 def show_error(error: LerimError, *, as_json: bool) -> None:
