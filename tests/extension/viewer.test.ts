@@ -53,7 +53,13 @@ test("what was pasted into a prompt keeps its columns, and what was typed around
   expect(parts(`Why is **one** not ready?\n${pods}\nplease fix`)).toEqual(["Why is **one** not ready?", [pods], "please fix"]);
   const trace = '  File "a.py", line 3, in <module>\n    total(None)';
   expect(parts(`It fails:\n\nTraceback:\n${trace}\nTypeError\n\n- one\n    - two\n    - three`)).toEqual(["It fails:\n\nTraceback:", [trace], "TypeError\n\n- one\n    - two\n    - three"]);
+  expect(parts(`50 %\r100 %\rdone\r\n\r\n${pods.replaceAll("\n", "\r\n")}\r\n\r\nend`), "a carriage return ends a line").toEqual(["50 %\n100 %\ndone\n", [pods], "\nend"]);
   for (const text of ["One.  Two.\nThree:  four.", "| a   | b   |\n|-----|-----|\n| 1   | 2   |", "- a    b\n  c    d", "```\na    b\nc    d\n```", "one    gap"]) expect(parts(text)).toEqual([text]);
+});
+
+test("a prompt with a line of millions of spaces is not searched for columns without end", () => {
+  const text = `text\n${" ".repeat(4_000_000)}\u00a0`;
+  expect(splitColumns(text, parseMarkdown("text\nmore", true)?.children ?? [])).toEqual([{ text, hasColumns: false }]);
 });
 
 test("markup that is nested without end is shown as it is written, and what people write is not", () => {

@@ -8,13 +8,15 @@ export interface TextPart {
 }
 
 /** Two spaces or a tab between words, but not after the end of a sentence; or before the first word. */
-const columnLine = /[^\s.,:;?!](?: {2,}| *\t\s*)\S|^(?: {2,}|\t)\s*\S/;
+const columnLine = /[^\s.,:;?!](?: {2,}| *\t\s*)\S|^(?: {2}|\t)\s*\S/;
+/** As markdown counts lines: a progress bar's carriage return ends one, too. */
+const lineEnd = /\r\n|\n|\r/;
 /** What pasted lines are parsed as: a line of dashes in a table makes a heading of the line before, or a rule. */
 const lineTypes: ReadonlySet<string> = new Set(["paragraph", "heading", "thematicBreak"]);
 
 /** The parts of a text whose top blocks are `blocks`: from the first to the last line with columns where at least two in lines that follow each other have them. */
 export function splitColumns(text: string, blocks: readonly RootContent[]): TextPart[] {
-  const lines = text.split("\n");
+  const lines = text.split(lineEnd);
   const parts: TextPart[] = [];
   let done = 0; // the lines that are in a part
   const add = (end: number, hasColumns: boolean): void => {
