@@ -286,6 +286,19 @@ test("what is typed in the form of a candidate is completed by the sidecar", asy
   expect(context.params(protocol.reviewComplete)).toEqual([{ root, scope: "project", field: "references", typed: "cart", present: ["src/tax.py"] }]);
 });
 
+test("while what was typed is completed, the sidecar is asked only for what is typed last", async () => {
+  const first = heldBack();
+  context.answer(protocol.reviewComplete, async ({ typed }) => {
+    if (typed === "c") await first.released;
+    return { items: [{ value: `src/${typed}.py`, note: "" }] };
+  });
+  const panel = await openWithList();
+  for (const typed of ["c", "ca", "car", "cart"]) panel.send({ type: "complete", id: "c1", field: "references", typed, present: [] });
+  first.release();
+  expect([(await message(panel, "suggestions")).typed, (await message(panel, "suggestions", 1)).typed]).toEqual(["c", "cart"]);
+  expect(context.params(protocol.reviewComplete).map(({ typed }) => typed)).toEqual(["c", "cart"]);
+});
+
 test("in Restricted Mode the sidecar is asked for nothing until the workspace is trusted", async () => {
   workspace.isTrusted = false;
   const panel = await open();

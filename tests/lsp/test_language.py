@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -210,6 +211,12 @@ async def test_in_the_form_tags_and_references_are_completed_as_in_a_memorys_fil
     assert (await suggest("tags", "ST"), await suggest("tags", "st", "style")) == (["style"], [])
     assert await suggest("references", "app") == ["src/app.py"]
     assert await suggest("references", "app", scope="global") == []
+    assert await suggest("references", "later") == []
+    (editor.repo / "src/later.py").write_text("", encoding="utf-8")
+    await asyncio.to_thread(subprocess.run, ["git", "add", "src/later.py"], cwd=editor.repo, check=True)
+    assert await suggest("references", "later") == ["src/later.py"]
+    await asyncio.to_thread(subprocess.run, ["git", "rm", "-qf", "src/later.py"], cwd=editor.repo, check=True)
+    assert await suggest("references", "later") == []
     assert await suggest("references", "src/app.py#s", "src/app.py#Store") == ["src/app.py#Store.save"]
 
 

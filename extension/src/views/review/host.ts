@@ -49,6 +49,9 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     await this.#sendList();
     await pause(listIntervalMs);
   });
+  #typed: (FromWebview & { type: "complete" }) | undefined;
+  /** Completes what was typed last: of the requests that come meanwhile, only the last one is answered. */
+  readonly #completionQueue = new RestartQueue(() => this.#complete());
   readonly #subscriptions: vscode.Disposable[];
 
   constructor(
@@ -186,7 +189,8 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
       case "checkReferences":
         return this.#checkReferences(root, message.id);
       case "complete":
-        return this.#complete(root, message);
+        this.#typed = message;
+        return this.#completionQueue.request();
       case "useReference":
         return this.#enqueue(() => this.#useReference(root, message));
       case "invalidEdit":
@@ -289,7 +293,10 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     if (root === this.#root?.uri) this.#post({ type: "references", id, problems });
   }
 
-  async #complete(root: string, { id, field, typed, present }: FromWebview & { type: "complete" }): Promise<void> {
+  async #complete(): Promise<void> {
+    const root = this.#root?.uri;
+    if (root === undefined || this.#typed === undefined) return;
+    const { id, field, typed, present } = this.#typed;
     const scope = this.#findSentCandidate(id)?.scope ?? "project";
     const { items } = await this.context.request(protocol.reviewComplete, { root, scope, field, typed, present: [...present] });
     if (root === this.#root?.uri) this.#post({ type: "suggestions", field, typed, items });

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
 
 from lerim.lsp.features.language.symbol_places import list_symbols
 from lerim.lsp.window import Repo, Sidecar
@@ -28,13 +30,19 @@ def suggest_references(sidecar: Sidecar, repo: Repo, typed: str) -> Iterator[str
 
 def _suggest_paths(repo: Repo, typed: str) -> Iterator[str]:
     """The files that git tracks and whose path contains what was typed; those whose name begins with it come first."""
-    paths = [
-        path
-        for path in tracked.read_tracked_paths(repo.project.root, repo.project.common_dir)
-        if typed in path.casefold() and not path.startswith(".lerim/")
-    ]
+    root = repo.project.root
+    listed = _list_paths(root, repo.project.common_dir, tracked.read_index_stamp(root))
+    paths = [path for path in listed if typed in path.casefold()]
     paths.sort(key=lambda path: (not path.rpartition("/")[2].casefold().startswith(typed), path.count("/"), path))
-    return (path for path in dict.fromkeys(paths) if path.isprintable())
+    return iter(paths)
+
+
+@lru_cache(maxsize=1)
+def _list_paths(root: Path, common_dir: Path, _stamp: str) -> tuple[str, ...]:
+    """The tracked files that a reference can name. Kept while git's index is as `_stamp` says: reading the index at
+    each letter that is typed would take longer than all else."""
+    paths = dict.fromkeys(tracked.read_tracked_paths(root, common_dir))
+    return tuple(path for path in paths if path.isprintable() and not path.startswith(".lerim/"))
 
 
 def _suggest_symbols(sidecar: Sidecar, repo: Repo, typed: str) -> Iterator[str]:
