@@ -187,13 +187,29 @@ export class Panel {
     await this.#frame.locator("#edit-kind").selectOption(kind);
   }
 
-  /** Begins to type a reference in the form and takes the first suggestion, a path that ends with `name`; the focus is left there. */
+  /** Begins to type a reference in the form, closes the list, types on and takes the first suggestion, a path that ends with `name`; the focus is left there. */
   async completeReference(typed, name) {
     const field = this.#frame.locator("#edit-references");
-    await field.fill(typed);
     const first = this.#frame.locator("#suggestions-references li").first();
-    await until(`${name} is suggested`, async () => (await first.innerText()).endsWith(name));
+    const active = (id) => until(`the active suggestion is ${id}`, async () => (await field.getAttribute("aria-activedescendant")) === id);
+    const suggested = () => until(`${name} is suggested`, async () => (await first.isVisible()) && (await first.innerText()).endsWith(name));
+    await field.fill(typed.slice(0, -1));
+    await suggested();
+    await this.press("Escape");
+    await until("only the list is closed", async () => !(await first.isVisible()) && (await field.isVisible()));
+    await this.screen.page.keyboard.type(typed.slice(-1));
+    await suggested();
+    await this.press("Enter");
+    await until("a line is begun, where nothing is suggested", async () => !(await first.isVisible()));
+    await this.press("Backspace");
+    await suggested();
     await this.press("ArrowDown");
+    await active("suggestions-references-0");
+    await this.screen.page.keyboard.type(name[typed.length]);
+    await active(null);
+    await suggested();
+    await this.press("ArrowDown");
+    await active("suggestions-references-0");
     await this.screen.shot("suggested");
     await this.press("Enter");
     await until("the suggestion is written", async () => (await field.inputValue()).endsWith(name) && !(await first.isVisible()));
