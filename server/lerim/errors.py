@@ -179,10 +179,11 @@ class ModelAwayError(ModelSilentError):
     generic_message = "the service cannot be reached or is limiting requests"
 
 
-class ModelBrokenOffError(ModelAwayError):
-    """The connection broke after the question was sent. The question itself may be what the service fails at."""
+class ModelFaultError(ModelAwayError):
+    """The service failed, or the connection broke, after the question was sent. This may be an outage, or the question
+    itself may be what the service fails at."""
 
-    generic_message = "the connection broke off before the answer was complete"
+    generic_message = "the service failed before the answer was complete"
 
 
 class ModelGoneError(ModelError):

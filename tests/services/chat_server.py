@@ -199,6 +199,11 @@ def raw(data: bytes, length: int | None = None, headers: dict[str, str] | None =
     return act
 
 
+def drops(handler: Handler, _asked: Asked) -> None:
+    """Closes the connection without a word."""
+    handler.close_connection = True
+
+
 def hangs(handler: Handler, _asked: Asked) -> None:
     """Says nothing until the test is over."""
     handler.server.script.over.wait(60)

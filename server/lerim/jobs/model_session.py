@@ -3,9 +3,10 @@
 The stop rules: the session ends at once if the key is refused, the budget is used up, the model no longer exists or
 spending cannot be recorded, because every other question would fail as well. It also ends after two questions in a row
 without an answer. Any other error concerns only its own question, and the next one is asked. If a queued job gets no
-answer for a reason unrelated to its session, it waits for a later sync and keeps its number of tries. A connection that
-breaks after the question was sent, or a refusal, counts as a try only if the service answered another session in the
-same run, so that an outage gives up no session, but a session at which the service fails is given up after a few.
+answer for a reason unrelated to its session, it waits for a later sync and keeps its number of tries. A failure of the
+service, a connection that breaks after the question was sent, or a refusal counts as a try only if the service answered
+another session in the same run, so that an outage gives up no session, but a session at which the service fails is
+given up after a few.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from lerim.errors import (
     BudgetError,
     LerimError,
     ModelAwayError,
-    ModelBrokenOffError,
+    ModelFaultError,
     ModelGoneError,
     ModelKeyError,
     ModelRefusedError,
@@ -246,9 +247,9 @@ def ask_about_jobs(
 ) -> None:
     """Ask about each of the claimed jobs until the session ends. `ask` finishes a job that is answered.
 
-    A job whose connection broke, or that the service refused, has failed if the service answered another one. A refused
-    job has also failed if the session did not end early. Otherwise it is put back and comes after the others.
-    `refusals_count`: if False, a refused job is always put back. Raises CatalogError.
+    A job at which the service failed or the connection broke, or that the service refused, has failed if the service
+    answered another one. A refused job has also failed if the session did not end early. Otherwise it is put back and
+    comes after the others. `refusals_count`: if False, a refused job is always put back. Raises CatalogError.
     """
     doubtful: list[tuple[QueueJob, LerimError, float]] = []
     for job, emit_message in jobs:
@@ -256,7 +257,7 @@ def ask_about_jobs(
         with attribute_calls(name):
             error = session.ask(partial(ask, job, emit_message), str(job.transcript.path))
         delay = next((seconds for kind, seconds in RETRY_DELAYS if isinstance(error, kind)), None)
-        if delay is not None and isinstance(error, ModelRefusedError | ModelBrokenOffError):
+        if delay is not None and isinstance(error, ModelRefusedError | ModelFaultError):
             doubtful.append((job, error, delay))  # the other jobs show whether this one is the cause
         elif delay is not None:
             catalog.put_back_job(job, delay)

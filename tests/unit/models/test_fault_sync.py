@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from chat_server import KEY, Act, fails, finds, hangs, huge, marked, raw, says
+from chat_server import KEY, Act, drops, fails, finds, hangs, huge, marked, raw, says
 from desk import Desk, correction
 from model_desk import CENTS, codes, model, model_jobs, reported, story
 from terminal import answer
@@ -87,11 +87,12 @@ def asked_about(number: int, bad: Act) -> Act:
     return lambda handler, asked: (bad if f"cents{number}" in asked.prompt else NOTHING)(handler, asked)
 
 
-def test_a_session_at_which_the_service_breaks_off_while_it_answers_others_is_given_up_after_three_tries(
-    desk: Desk,
+@pytest.mark.parametrize("bad", [raw(b"{", length=99), fails(500)], ids=["breaks off", "500"])
+def test_a_session_at_which_the_service_fails_while_it_answers_others_is_given_up_after_three_tries(
+    desk: Desk, bad: Act
 ) -> None:
     stories(desk, 2)
-    with model(desk, asked_about(1, raw(b"{", length=99))):
+    with model(desk, asked_about(1, bad)):
         states = []
         for number in range(3, 6):
             reported(desk)
@@ -103,11 +104,16 @@ def test_a_session_at_which_the_service_breaks_off_while_it_answers_others_is_gi
     assert "did not answer" in job["reason"]
 
 
-def test_connections_that_break_while_nothing_is_answered_give_up_no_session(desk: Desk) -> None:
-    stories(desk, 1)
-    with model(desk, raw(b"{", length=99)):
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("outage", [raw(b"{", length=99), drops, fails(503), fails(529)])
+def test_an_outage_gives_up_no_session_however_long_it_lasts(desk: Desk, outage: Act, count: int) -> None:
+    stories(desk, count)
+    with model(desk, outage):
         states = [reported(desk) and dict(model_jobs(desk)) for _ in range(4)]
-    assert states == [{"pending": 1}] * 4
+    assert states == [{"pending": count}] * 4
+    with model(desk, NOTHING):
+        reported(desk)
+    assert model_jobs(desk) == {"done": count}
 
 
 def test_sessions_that_are_refused_one_after_another_hold_up_no_other_and_are_given_up(desk: Desk) -> None:

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ValidationError
 from lerim.errors import (
     LerimError,
     ModelAwayError,
-    ModelBrokenOffError,
     ModelError,
+    ModelFaultError,
     ModelGoneError,
     ModelKeyError,
     ModelRefusedError,
@@ -199,18 +199,20 @@ def _convert_error(error: dspy.LMError) -> Exception:
         return ModelKeyError(message, todo="Set a valid key in the environment, then sync again.")
     if isinstance(error, dspy.LMBillingError):
         return ModelKeyError(message, todo="Add credit to the account, or choose another model.")
-    broken = any(getattr(cause, "status", None) for cause in causes)  # an answer came, but an unusable one
+    statuses = [getattr(cause, "status", None) or 0 for cause in causes]
+    broken = any(statuses)  # an answer came, but an unusable one
+    paid = any(isinstance(cause, faults.BrokenOffError) for cause in causes)  # it failed while it answered
+    failed = isinstance(error, dspy.LMServerError) and not paid and any(status >= 500 for status in statuses)
     retried = "The next sync continues where this one stopped."
     if isinstance(error, dspy.LMRateLimitError) or faults.UNSENT in codes:
         return ModelAwayError(message, todo=retried)
-    if isinstance(error, dspy.LMTransportError) and not broken:
-        return ModelBrokenOffError(message, todo=retried)
+    if failed or (isinstance(error, dspy.LMTransportError) and not broken):
+        return ModelFaultError(message, todo=retried)
     if isinstance(error, dspy.LMTransportError | dspy.LMTimeoutError | dspy.LMServerError):
         todo = "It is tried again later; roles.extract.timeout gives it more time."
         return ModelSilentError(message, todo=todo)
     if isinstance(error, dspy.ContextWindowExceededError):
         return WindowTooLargeError(message, todo="Set roles.extract.max_window_tokens to what the model takes.")
-    statuses = [getattr(cause, "status", None) or 0 for cause in causes]
     refused = faults.FLAGGED not in codes and any(300 <= status < 500 for status in statuses)
     return (ModelRefusedError if refused else ModelError)(message, todo="Check roles.extract in ~/.lerim/config.toml.")
 
