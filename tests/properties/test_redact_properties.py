@@ -96,6 +96,16 @@ def test_a_value_that_only_looks_like_a_version_or_a_path_does_not_survive(name:
     assert value not in redact_secrets(f"{name}{place.format(value=value)}").text
 
 
+@given(
+    st.sampled_from(["DB_PASSWORD=", "export API_TOKEN='", 'SECRET_KEY: "', "$env:AUTH_TOKEN = '"]),
+    st.sampled_from(["{word}@1.20.3", "{word}:1.20.3", "link:../{word}", "lib/{word}.go"]),
+    st.sampled_from(["horse8301", "blue4tiger", "winter5242"]),
+)
+def test_an_environment_variable_named_after_a_secret_holds_no_package(name: str, place: str, word: str) -> None:
+    value = place.format(word=word)
+    assert value not in redact_secrets(f"{name}{value}").text
+
+
 ORDERS = st.sampled_from(
     [
         *("ignore", "disregard", "all", "previous", "instructions", "system", "prompt", "you are now"),

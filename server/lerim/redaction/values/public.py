@@ -63,6 +63,8 @@ _SOURCE_FILE = compile_later(
     r"(?P<path>(?:[\w.@-]{1,80}/){1,20}[\w.@-]{1,120})\.(?:go|rs|java|kt|rb|php|cs|cpp|hpp|cc|c|h|swift|scala|tsx|jsx|mjs"
     r"|cjs|vue|ini|cfg|lock|sh|sum|tgz|whl|jar)(?::\d{1,6}){0,2}\Z"
 )
+_ENVIRONMENT_NAME = compile_later(r"(?<![A-Za-z0-9_-])[A-Z][A-Z0-9_]{2,60}[\"']?\s{0,4}[:=]\s{0,4}[\"']?\Z")
+"""The name of an environment variable before its value. Lock files have no such names."""
 _NEXT_VARIABLE = compile_later(r"(?:\d{1,6}→)?[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,8}=")
 """The next line of an environment file, found after a variable that is empty."""
 _LINE_START = compile_later(r"\n[ \t]{0,20}\Z")
@@ -129,7 +131,7 @@ def is_public(text: str, span: Span) -> bool:
         return True
     if re.fullmatch(r"[0-9A-F]{16}|[0-9A-F]{40}", value) and _SIGNING_KEY_ID.search(before):
         return True
-    if _is_path_or_package(value) or _KUBECTL_OUTPUT.match(text, span.end):
+    if _is_path_or_package(value, before) or _KUBECTL_OUTPUT.match(text, span.end):
         return True
     if value[0] == "?" and before.endswith(":") and "${" in before:
         return True  # a shell's message about an unset variable
@@ -152,11 +154,12 @@ def is_public(text: str, span: Span) -> bool:
     )
 
 
-def _is_path_or_package(value: str) -> bool:
-    """Returns whether a value is a path, or a package's version or place, and no part of it looks random."""
-    found = (
-        _PATH.match(value) or _PACKAGE_VERSION.match(value) or _LOCAL_PACKAGE.match(value) or _SOURCE_FILE.match(value)
-    )
+def _is_path_or_package(value: str, before: str) -> bool:
+    """Returns whether a value is a path, or a package's version or place that no environment variable holds, and no
+    part of it looks random."""
+    found = _PATH.match(value)
+    if found is None and not _ENVIRONMENT_NAME.search(before):
+        found = _PACKAGE_VERSION.match(value) or _LOCAL_PACKAGE.match(value) or _SOURCE_FILE.match(value)
     if found is None:
         return False
     names = found["path"] or ""
