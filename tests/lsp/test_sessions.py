@@ -23,6 +23,7 @@ pytestmark = pytest.mark.asyncio
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 FIRST = "11111111-2222-3333-4444-555555555555"
 SECOND = "22222222-2222-3333-4444-555555555555"
+THIRD = "33333333-2222-3333-4444-555555555555"
 
 
 def talk(repo: Path) -> list[Fields]:
@@ -81,20 +82,22 @@ async def test_the_title_of_a_call_says_what_the_agent_asked_of_the_tool(editor:
     ]
 
 
-async def test_a_session_that_only_repeats_another_says_where_its_turns_are(editor: Editor, isolated: Path) -> None:
+async def test_a_session_that_repeats_turns_of_another_says_where_they_are(editor: Editor, isolated: Path) -> None:
     lines = [prompt("Round once"), reply("a", text("Done.")), prompt("thanks")]
+    desk = desk_in(isolated, editor.repo)
     for session in (FIRST, SECOND):
-        desk_in(isolated, editor.repo).session(session, *lines)
+        desk.session(session, *lines)
+    desk.session(THIRD, lines[0], reply("b", text("Why?")))
     synced(editor)
     await editor.start()
     [day] = (await editor.ask(core.SESSIONS_DAYS, {"everywhere": False})).days
     listed = await editor.ask(core.SESSIONS_LIST, {"day": day.day, "everywhere": False, "start": 0})
     opened = [await editor.ask(core.SESSION_OPEN, {"id": one.place, "turn": ""}) for one in listed.sessions]
-    [copy] = [one for one in opened if not one.kinds]
-    assert (
-        copy.note
-        == "All of its turns were copied from the session that it continues or was forked from, and are shown there."
-    )
+    assert sorted(one.note for one in opened) == [
+        "",
+        "1 of its turns was copied from the session that it continues or was forked from, and is shown there.",
+        "All of its turns were copied from the session that it continues or was forked from, and are shown there.",
+    ]
 
 
 async def test_sessions_are_listed_by_day_with_what_they_are_made_of_and_without_secrets(

@@ -51,6 +51,7 @@ from .sessions import SessionView as SessionView
 from .sessions import ShownSessionOutput as ShownSessionOutput
 from .sessions import TurnOutput as TurnOutput
 from .sessions import TurnSearchOutput as TurnSearchOutput
+from .sessions import describe_copied_turns as describe_copied_turns
 from .sessions import find_one_session as find_one_session
 from .sessions import load_session as load_session
 from .sessions import load_session_facts as load_session_facts

@@ -220,6 +220,15 @@ def make_session_view(session: SessionListItem) -> SessionView:
     )
 
 
+def describe_copied_turns(copied: int, own: int) -> str:
+    """Says how many turns of a session were copied from another one, "" for none; `own` counts the others."""
+    if copied <= 0:
+        return ""
+    which = f"{copied:,} of its turns" if own else "All of its turns"
+    were, are = ("was", "is") if copied == 1 and own else ("were", "are")
+    return f"{which} {were} copied from the session that it continues or was forked from, and {are} shown there."
+
+
 def make_turn_output(row: TurnRow) -> TurnOutput:
     """Returns a turn of the catalog for display, without secrets."""
     return TurnOutput(

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
+from desk import Desk, correction
 from isolation import isolate
 from lerim.memory import Evidence, MemoryRecord, Uses
 from lerim.memory.record import render_record
@@ -129,6 +131,18 @@ def test_the_transcript_opens_at_the_turn_of_a_quote(sample_server: WebServer, s
     response = sample_server.client.get(html.unescape(link[1]), follow_redirects=True)
     assert response.status_code == 200
     assert re.search(r'class="turn from-\w+ found" id="turn-[0-9a-f]+"', response.text)
+
+
+def test_the_transcript_of_a_session_that_only_repeats_another_says_where_its_turns_are(desk: Desk) -> None:
+    for session in ("s1", "s2"):
+        desk.session(session, *correction(desk))
+    desk.sync()
+    with Catalog.open(desk.home) as catalog:
+        sessions = browsing.list_recent_sessions(catalog.db, [desk.place.project.key], 0, 2)[0]
+    with web_server(desk.home) as server:
+        names = [f"sessions/show?place={quote(one.place)}" for one in sessions]
+        texts = [page(server, desk.place, name) for name in names]
+    assert sorted("All of its turns were copied from" in text for text in texts) == [False, True]
 
 
 def test_a_search_finds_turns_and_memories(sample_server: WebServer, sample: Sample) -> None:

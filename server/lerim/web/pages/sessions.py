@@ -19,7 +19,7 @@ from lerim.sessions import (
     parse_session_query,
     session_title,
 )
-from lerim.views import SummaryView, find_folder_projects, find_summary_view
+from lerim.views import SummaryView, describe_copied_turns, find_folder_projects, find_summary_view
 from lerim.web.pages.endpoints import read_number, redirect
 from lerim.web.pages.place import Place, find_place
 from lerim.web.pages.rendering import Pager, make_project_address, render_page
@@ -109,7 +109,7 @@ def show_transcript(request: Request) -> Response:
         "summary": _find_summary(place, session),
         "turns": turns,
         "turn": turn,
-        "copied": session.turns - total,
+        "copied": describe_copied_turns(session.turns - total, total),
         "pager": Pager(start, len(turns), PAGE_TURNS, total),
     }
     return _render_transcript(request, place, session, context)
@@ -124,7 +124,7 @@ def show_whole_turn(request: Request) -> Response:
         turns = load_transcript_page(catalog.db, session_place, at, 1, whole=True) if catalog is not None else []
     if session is None or not turns:
         raise NotFoundError("This turn is not on this machine.", todo="Open its session again.")
-    context = {"summary": None, "turns": turns, "turn": turns[0].turn, "copied": 0, "pager": Pager(at, 1, 1)}
+    context = {"summary": None, "turns": turns, "turn": turns[0].turn, "copied": "", "pager": Pager(at, 1, 1)}
     return _render_transcript(request, place, session, context)
 
 

@@ -37,7 +37,7 @@ from lerim.sessions import (
     session_title,
 )
 from lerim.times import format_moment
-from lerim.views import SessionView, find_folder_projects, find_summary_view, make_session_view
+from lerim.views import SessionView, describe_copied_turns, find_folder_projects, find_summary_view, make_session_view
 
 MAX_SUMMARY = 4_000
 MAX_FOUND = 10_000
@@ -147,10 +147,8 @@ def _is_beginning(title: str, session: str) -> bool:
 
 def _describe_session(session: browsing.SessionListItem, turns: int) -> str:
     notes = []
-    if session.turns > turns:
-        copied = session.turns - turns
-        which = f"{copied:,} of its turns were" if turns else "All of its turns were"
-        notes.append(f"{which} copied from the session that it continues or was forked from, and are shown there.")
+    if copied := describe_copied_turns(session.turns - turns, turns):
+        notes.append(copied)
     if turns > MAX_KINDS:
         notes.append(f"Only the first {MAX_KINDS:,} turns are shown.")
     if session.vanished:
