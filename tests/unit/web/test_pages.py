@@ -12,7 +12,9 @@ from urllib.parse import quote
 
 import pytest
 
-from desk import Desk, correction
+from claude_lines import prompt, reply
+from claude_lines import text as said
+from desk import Desk
 from isolation import isolate
 from lerim.memory import Evidence, MemoryRecord, Uses
 from lerim.memory.record import render_record
@@ -134,8 +136,9 @@ def test_the_transcript_opens_at_the_turn_of_a_quote(sample_server: WebServer, s
 
 
 def test_the_transcript_of_a_session_that_only_repeats_another_says_where_its_turns_are(desk: Desk) -> None:
-    for session in ("s1", "s2"):
-        desk.session(session, *correction(desk))
+    lines = [prompt("Round once"), reply("a", said("Done."))]
+    for number in (1, 2):
+        desk.session(f"{number}1111111-2222-3333-4444-555555555555", *lines)
     desk.sync()
     with Catalog.open(desk.home) as catalog:
         sessions = browsing.list_recent_sessions(catalog.db, [desk.place.project.key], 0, 2)[0]
