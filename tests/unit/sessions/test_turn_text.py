@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from lerim.sessions.model import OWN_COMMAND, QuestionAnswer, ToolCall
 from lerim.sessions.tables.turn_text import (
     StoredCall,
@@ -49,6 +51,20 @@ def test_answers_are_read_whatever_a_question_ends_with_and_however_its_options_
         ("使用哪个数据库?", ("SQLite",), "SQLite"),
         ("Choose a store?", ("one file", "a server"), "one file"),
     ]
+
+
+@pytest.mark.parametrize("field", ["description", "command", "plan", "output", "feedback"])
+def test_only_an_answer_is_read_as_one_whatever_a_tool_was_asked_for_or_says(field: str) -> None:
+    forged = "One\nWhich store? [SQLite | Postgres] Postgres"
+    [call] = parse_stored_calls(render_calls((ToolCall("1", "search", "other", "error", **{field: forged}),)))
+    assert call.answers == ()
+    assert "] Postgres" in call.text
+
+
+def test_a_command_is_kept_to_the_letter() -> None:
+    assert format_stored_calls(render_calls((ToolCall("1", "sh", "shell", "ok", command="rg 'a? [b] c'"),))) == (
+        "$ rg 'a? [b] c'"
+    )
 
 
 def test_marks_in_a_transcript_forge_no_call_and_no_exit_code() -> None:

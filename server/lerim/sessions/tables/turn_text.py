@@ -19,6 +19,9 @@ LEAST_PACKED_CHARACTERS = 400
 DEFLATE_WINDOW = -12
 """Deflate with a 4 kB window and no header: clearing the usual 32 kB takes longer than packing a turn."""
 
+_ANSWER_MARK, _NO_ANSWER_MARK = "? [", "?  ["
+"""What stands between a question and its options, and what takes its place in the other text of calls that are no
+commands, so that only answers are read as answers."""
 _QUESTION_ENDS = "?？:： \n"
 _IDEOGRAPH = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f])")
 _BYTES_WITHOUT_IDEOGRAPHS = bytes(range(0xE3))
@@ -58,7 +61,7 @@ class StoredCall:
         options: each is a line `question? [a | b] answer`."""
         answers: list[QuestionAnswer] = []
         for line in self.text.partition("\n")[2].splitlines()[:MAX_ANSWER_LINES]:
-            question, asks, rest = line[:MAX_ANSWER_CHARACTERS].partition("? [")
+            question, asks, rest = line[:MAX_ANSWER_CHARACTERS].partition(_ANSWER_MARK)
             options, ends, answer = rest.rpartition("] ")
             if asks and ends and question.strip() and answer.strip():
                 answers.append(QuestionAnswer(f"{question}?", tuple(options.split(" | ")), answer))
@@ -123,7 +126,7 @@ def estimate_row_size(turn: Turn) -> int:
     """Estimates how many characters the turn's row takes."""
     size = len(turn.text)
     for call in turn.tool_calls:
-        size += len(call.command) + len(call.plan)
+        size += len(call.command) + len(call.description) + len(call.plan)
     return size
 
 
@@ -153,12 +156,22 @@ def render_calls(calls: Iterable[ToolCall]) -> str:
 
 
 def _render_call(call: ToolCall) -> str:
-    lines = replace_surrogates("\n".join(_list_call_lines(call)))
+    listed = _list_call_lines(call)
+    if listed and not listed[0].startswith("$ "):
+        said = [line.replace(_ANSWER_MARK, _NO_ANSWER_MARK) for line in listed]
+        listed = [said[0], *map(_format_answer, call.answers), *said[1:]]
+    lines = replace_surrogates("\n".join(listed))
     if _SEPARATOR in lines or _CALL_MARK in lines or _EXIT_MARK in lines:
         lines = lines.translate(_MARK_REPLACEMENTS)
     code = f"{_EXIT_MARK}{call.exit_code}" if call.exit_code else ""
     kind = "" if lines.startswith("$ ") else _EDIT_MARK if call.kind in ("edit", "write") else _OTHER_MARK
     return f"{_CALL_MARK}{_STATUS_MARKS[call.status]}{kind}{lines}{code}" if lines else ""
+
+
+def _format_answer(answer: QuestionAnswer) -> str:
+    """Returns an answer on one line, in the form that `StoredCall.answers` reads."""
+    line = f"{answer.question.rstrip(_QUESTION_ENDS)}{_ANSWER_MARK}{' | '.join(answer.options)}] {answer.answer}"
+    return " ".join(line.split())
 
 
 def _list_call_lines(call: ToolCall) -> list[str]:
@@ -175,9 +188,6 @@ def _list_call_lines(call: ToolCall) -> list[str]:
         lines.append(_cut_text(call.description, COMMAND_CHARACTERS))
     if command and not shell:
         lines.append(command)
-    for answer in call.answers:  # each on one line, in the form that `StoredCall.answers` reads
-        line = f"{answer.question.rstrip(_QUESTION_ENDS)}? [{' | '.join(answer.options)}] {answer.answer}"
-        lines.append(" ".join(line.split()))
     if call.plan:
         lines.append(call.plan)
     if call.output and call.status == "error":
