@@ -87,7 +87,7 @@ def test_a_package_named_after_a_secret_keeps_its_version_in_a_lock_file(
 
 @given(st.sampled_from(["Token = ", "token: ", "src/a.go:12:\tToken = "]), st.lists(PACKAGES, min_size=1, max_size=5))
 def test_a_path_to_a_source_file_is_no_secret(before: str, folders: list[str]) -> None:
-    text = f"{before}{'/'.join(folders)}/token_scanner2.go:14"
+    text = f"{before}{'/'.join(folders)}/token_scanner.go:14"
     assert redact_secrets(text).text == text
 
 
@@ -104,6 +104,15 @@ def test_a_value_that_only_looks_like_a_version_or_a_path_does_not_survive(name:
 def test_an_environment_variable_named_after_a_secret_holds_no_package(name: str, place: str, word: str) -> None:
     value = place.format(word=word)
     assert value not in redact_secrets(f"{name}{value}").text
+
+
+@given(
+    st.sampled_from(["password: ", '"password": "', "Token = "]),
+    st.sampled_from(["{word}@1.2.3", "link:../{word}", "a/{word}.rs", "npm:{word}@1.2.3", "{word}/Abc.c"]),
+    st.sampled_from(["name4word", "word2024", "horse8301", "Ab3dEf9h"]),
+)
+def test_what_may_be_a_package_with_a_digit_in_its_name_is_taken_for_a_secret(name: str, place: str, word: str) -> None:
+    assert word not in redact_secrets(f"{name}{place.format(word=word)}").text
 
 
 ORDERS = st.sampled_from(

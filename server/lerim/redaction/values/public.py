@@ -155,15 +155,21 @@ def is_public(text: str, span: Span) -> bool:
 
 
 def _is_path_or_package(value: str, before: str) -> bool:
-    """Returns whether a value is a path, or a package's version or place that no environment variable holds, and no
-    part of it looks random."""
-    found = _PATH.match(value)
-    if found is None and not _ENVIRONMENT_NAME.search(before):
-        found = _PACKAGE_VERSION.match(value) or _LOCAL_PACKAGE.match(value) or _SOURCE_FILE.match(value)
+    """Returns whether a value is a path, or a package's version or place that no environment variable holds. No part of
+    a path may look random, and a package or source file with a digit in its name may be a password."""
+    if path := _PATH.match(value):
+        return not _has_scrambled_part(path["path"])
+    if _ENVIRONMENT_NAME.search(before):
+        return False
+    found = _PACKAGE_VERSION.match(value) or _LOCAL_PACKAGE.match(value) or _SOURCE_FILE.match(value)
     if found is None:
         return False
-    names = found["path"] or ""
-    return not any(len(part) >= 10 and is_scrambled(part) for part in re.split(r"[/:@]", names))
+    name = found["path"] or ""
+    return not any(map(str.isdigit, name)) and not _has_scrambled_part(name)
+
+
+def _has_scrambled_part(path: str) -> bool:
+    return any(len(part) >= 10 and is_scrambled(part) for part in re.split(r"[/:@]", path))
 
 
 def is_next_variable(text: str, span: Span) -> bool:
