@@ -96,11 +96,13 @@ READABLE = {
 }
 ANY: dict[str, object] = {
     **dict.fromkeys(("id", "query", "session", "turn", "text", "undo", "stamp", "folder", "label", "token"), "x"),
-    **dict.fromkeys(("question", "path", "title", "day"), "x"),
-    **{name: [] for name in ("items", "ids", "agents", "channels", "hashes")},
+    **dict.fromkeys(("question", "path", "title", "day", "typed"), "x"),
+    **{name: [] for name in ("items", "ids", "agents", "channels", "hashes", "present")},
     "platform": "claude",
     "tool": "recall",
     "kind": "decision",
+    "scope": "project",
+    "field": "tags",
     "level": "user",
     "job": 1,
     "call": 0,
