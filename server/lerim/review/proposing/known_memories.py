@@ -25,8 +25,8 @@ def find_echoed_memory(candidate: Candidate, memories: MemorySearch) -> MemoryRe
     whatever a person said or a tool showed.
 
     A claim repeats a memory that contains most of its words, or of those after a colon, and every name, path and number
-    in it. Whether the memory
-    was given to the agent in that session does not matter: rules files give it to every agent, and leave no trace.
+    in it. Whether the memory was given to the agent in that session does not matter: rules files give it to every
+    agent, and leave no trace.
     """
     if not candidate.evidence or any(item.who != "assistant" for item in candidate.evidence):
         return None
