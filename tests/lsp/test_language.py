@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -201,23 +200,6 @@ async def test_keys_kinds_tags_ids_paths_and_symbols_are_completed(editor: Edito
         assert isinstance(item.text_edit, types.TextEdit) and typed.part(item.text_edit.range) == "load"
     with show(editor, memory(editor, PITFALL, "learnings"), "---\nkind: \n") as typed:
         assert await typed.labels("kind: ") == ["insight", "procedure", "friction", "pitfall", "preference"]
-
-
-async def test_in_the_form_tags_and_references_are_completed_as_in_a_memorys_file(editor: Editor) -> None:
-    async def suggest(field: str, typed: str, *present: str, scope: str = "project") -> list[str]:
-        params = {"root": editor.root, "scope": scope, "field": field, "typed": typed, "present": list(present)}
-        return [one.value for one in (await editor.ask("lerim/review/complete", params)).items]
-
-    assert (await suggest("tags", "ST"), await suggest("tags", "st", "style")) == (["style"], [])
-    assert await suggest("references", "app") == ["src/app.py"]
-    assert await suggest("references", "app", scope="global") == []
-    assert await suggest("references", "later") == []
-    (editor.repo / "src/later.py").write_text("", encoding="utf-8")
-    await asyncio.to_thread(subprocess.run, ["git", "add", "src/later.py"], cwd=editor.repo, check=True)
-    assert await suggest("references", "later") == ["src/later.py"]
-    await asyncio.to_thread(subprocess.run, ["git", "rm", "-qf", "src/later.py"], cwd=editor.repo, check=True)
-    assert await suggest("references", "later") == []
-    assert await suggest("references", "src/app.py#s", "src/app.py#Store") == ["src/app.py#Store.save"]
 
 
 async def test_every_key_of_a_memory_file_is_explained() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ from lerim.extraction.candidate import drop_candidate
 from lerim.lsp.protocol import core
 from lerim.review import queue
 from proposals import CANDIDATE, propose, review_paths
-from window import Editor
+from window import Editor, write_memory
 
 pytestmark = pytest.mark.asyncio
 
@@ -326,3 +327,26 @@ async def test_a_candidate_is_a_comment_on_the_line_it_speaks_of_with_its_quote_
         ("Use sqlite", False),
         ("Use uv instead of pip", True),
     ]
+
+
+async def test_in_the_form_tags_and_references_are_completed_as_in_a_memorys_file(editor: Editor) -> None:
+    write_memory(editor.repo, tags=("style", "files"), references=())
+    (editor.repo / "src").mkdir(exist_ok=True)
+    (editor.repo / "src/app.py").write_text("class Store:\n    def save(self):\n        pass\n", encoding="utf-8")
+    await asyncio.to_thread(subprocess.run, ["git", "add", "src/app.py"], cwd=editor.repo, check=True)
+    await editor.start()
+
+    async def suggest(field: str, typed: str, *present: str, scope: str = "project") -> list[str]:
+        params = {"root": editor.root, "scope": scope, "field": field, "typed": typed, "present": list(present)}
+        return [one.value for one in (await editor.ask(core.REVIEW_COMPLETE, params)).items]
+
+    assert (await suggest("tags", "ST"), await suggest("tags", "st", "style")) == (["style"], [])
+    assert await suggest("references", "src/app") == ["src/app.py"]
+    assert await suggest("references", "src/app", scope="global") == []
+    assert await suggest("references", "later") == []
+    (editor.repo / "src/later.py").write_text("", encoding="utf-8")
+    await asyncio.to_thread(subprocess.run, ["git", "add", "src/later.py"], cwd=editor.repo, check=True)
+    assert await suggest("references", "later") == ["src/later.py"]
+    await asyncio.to_thread(subprocess.run, ["git", "rm", "-qf", "src/later.py"], cwd=editor.repo, check=True)
+    assert await suggest("references", "later") == []
+    assert await suggest("references", "src/app.py#s", "src/app.py#Store") == ["src/app.py#Store.save"]
