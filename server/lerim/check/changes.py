@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from lerim import files
+from lerim.check.findings import shown_path
 from lerim.errors import UsageError
 from lerim.memory import MemoryEntry, Reference, ReferenceMap, SourceReader, baseline_in, reference_text
 from lerim.project import Git, Project, open_git
@@ -60,9 +60,7 @@ def _select_touched(
     found = [
         TouchedMemory(
             entry.id,
-            files.path_to_text(
-                entry.path.relative_to(root).as_posix() if entry.path.is_relative_to(root) else entry.path
-            ),
+            shown_path(str(root), str(entry.path)),
             entry.kind or entry.primitive,
             entry.title,
             tuple(references),

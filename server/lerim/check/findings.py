@@ -81,9 +81,18 @@ class CheckReport:
 
     def relative(self, file: str) -> str | None:
         """A file's path from the project's root, with forward slashes; None if it is elsewhere."""
-        path = PurePath(file)
-        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else None
+        return _relative_path(self.root, file)
 
     def shown_path(self, file: str) -> str:
         """A file's path as it is shown: from the project's root, if it is there."""
-        return files.path_to_text(self.relative(file) or file)
+        return shown_path(self.root, file)
+
+
+def shown_path(root: str, file: str) -> str:
+    """A file's path as reports show it: from the project's `root`, if it is there."""
+    return files.path_to_text(_relative_path(root, file) or file)
+
+
+def _relative_path(root: str, file: str) -> str | None:
+    path = PurePath(file)
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else None
