@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { barriers, barriersInThemes } from "./barriers.mjs";
-import { frontStored } from "./frontstored.mjs";
+import { untilTabStored } from "./storedtab.mjs";
 import { git, markdown, missing, sessions } from "./machine.mjs";
 import { Panel } from "./reviewpanel.mjs";
 import { Person } from "./person.mjs";
@@ -318,7 +318,7 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     await screen.page.locator(".tab", { hasText: "Journal of 6 May 2026" }).click();
     await screen.page.getByRole("button", { name: "Next Day in Journal" }).click();
     await shows(new RegExp(`^Journal of ${today}`));
-    await frontStored(screen.page, `Journal of ${today}`);
+    await untilTabStored(screen.page, `Journal of ${today}`);
     await person.visit({ asked: false });
     await shows(new RegExp(`^Journal of ${today}`)); // it comes back with the window
     await screen.shot("journal-reloaded");

@@ -1,9 +1,9 @@
-// Which tabs the editor brings back when its window is reloaded.
+// Which tab the editor brings to the front when its window is reloaded.
 import { until } from "./until.mjs";
 
 /** Waits until the editor has stored that the tab of this title is in front: it does so some seconds late, and a window that is reloaded
  * before then comes back as it was earlier. */
-export function frontStored(page, title) {
+export function untilTabStored(page, title) {
   return until(`the editor has stored that the tab ${title} is in front`, async () => (await page.evaluate(storedTitle))?.startsWith(title));
 }
 
