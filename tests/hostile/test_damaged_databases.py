@@ -14,6 +14,7 @@ import pytest
 
 from desk import Desk
 from lerim.jobs.agent_states import examine_agents
+from lerim.sessions.model import Platform
 from lerim.sessions.readers.live import live
 from lerim.sessions.readers.live.copy import shared_copies
 from rights import Terminal, tree
@@ -105,7 +106,8 @@ def test_garbage_beside_a_database_is_told_and_neither_copied_nor_touched(
     views = examine_agents(machine.home, os.environ, machine.place.project)
     told = {view.platform: view.skipped for view in views}
     said = {one.path: one.message for one in report.problems}
-    for name, kind, platform in zip(DATABASES, kinds, ("opencode", "cursor"), strict=True):
+    platforms: tuple[Platform, ...] = ("opencode", "cursor")
+    for name, kind, platform in zip(DATABASES, kinds, platforms, strict=True):
         assert GARBAGE[kind][0] in said[str(isolated / name)] and GARBAGE[kind][0] in told[platform][0].message
 
 

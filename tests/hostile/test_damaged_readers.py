@@ -5,6 +5,7 @@ LERIM_LONG multiplies the number of examples. A failure names its seed: run it a
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import random
@@ -31,7 +32,7 @@ from lerim.sessions.platforms import find_platform_roots
 from lerim.sessions.readers.platform_readers import find_working_folder, read_session
 from long import LONG, times
 from stories import FIRST
-from story_stores import AGENTS
+from story_stores import AGENTS, Write
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -77,6 +78,10 @@ def opencode_files(home: Path, repo: Path) -> None:
     store.files(home / ".local" / "share" / "opencode" / "storage")
 
 
+def write_story(write: Write, home: Path, repo: Path) -> None:
+    write(home, repo, "damaged", FIRST)
+
+
 def gemini_whole(home: Path, _: Path) -> None:
     made = gemini_files
     path = made.chats(home / ".gemini") / "session-2026-05-01T00-00-whole.json"
@@ -84,7 +89,7 @@ def gemini_whole(home: Path, _: Path) -> None:
 
 
 STORES: dict[str, Callable[[Path, Path], None]] = {
-    **{name: lambda home, repo, write=write: write(home, repo, "damaged", FIRST) for name, write in AGENTS.items()},
+    **{name: functools.partial(write_story, write) for name, write in AGENTS.items()},
     "codex-packed": packed_codex,
     "cursor-cli": cursor_cli,
     "cursor-tabs": cursor_tabs,

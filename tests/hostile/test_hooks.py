@@ -81,12 +81,16 @@ def test_what_a_killed_refresh_left_is_removed_and_the_index_before_it_answers(p
     assert not unfinished.exists() and not gone.exists() and program.index.exists()
 
 
+def _wait_for_begin(program: HookProgram, process: subprocess.Popen[bytes]) -> None:
+    program.waits_for(lambda: bool(list(program.folder.glob("*.new"))) or process.poll() is not None)
+
+
 def test_a_refresh_that_is_killed_at_any_moment_leaves_a_whole_index(program: HookProgram) -> None:
     for delay in range(6):
         process = subprocess.Popen(
             [warm_python(), "-P", "-m", "lerim", "hook-refresh", str(program.project.root)], env=program.environ({})
         )
-        program.waits_for(lambda one=process: bool(list(program.folder.glob("*.new"))) or one.poll() is not None)
+        _wait_for_begin(program, process)
         process.kill()
         process.wait()
         assert "Prices are Decimal" in program.ask(ABOUT_PRICES, f"s{delay}")

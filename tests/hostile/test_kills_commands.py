@@ -113,9 +113,9 @@ def test_kills_of_commands_lose_and_double_nothing(desk: Desk, seed: int) -> Non
     acted = {name for name, state in queue.claim_states(desk.place).items() if state == "rejected"}
     for proposal in queue.list_pending(desk.place)[0]:
         assert queue.accept_candidate(desk.place, proposal.id, quotes="shared").ok
-    stored, problems = desk.place.store().load_all(archived=True)
+    memories, problems = desk.place.store().load_all(archived=True)
     assert problems == []
-    titles = [one.record.title for one in stored]
+    titles = [one.record.title for one in memories]
     assert len(titles) == len(set(titles)) == 2 * number - len(acted)
     assert desk.waiting() == []
     ours = [path for folder in (desk.repo / ".lerim", desk.home.root) for path in folder.rglob("*")]

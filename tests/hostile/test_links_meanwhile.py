@@ -82,6 +82,6 @@ def test_nothing_is_written_removed_or_read_through_a_link_that_comes_meanwhile(
                 continue
     assert done
     assert tree(outside) == before
-    for folder in (desk.repo / ".lerim", desk.home.root):
-        for path in folder.rglob("*"):
+    for ours in (desk.repo / ".lerim", desk.home.root):
+        for path in ours.rglob("*"):
             assert path.is_dir() or b"A secret of another folder" not in path.read_bytes(), path

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -31,14 +32,14 @@ words = st.lists(st.one_of(st.sampled_from(ODD), st.text(max_size=8)), max_size=
 def test_any_arguments_get_an_answer_and_never_an_unexpected_error(
     place: ReviewPaths, repo: Path, tool: str, first: str, second: str
 ) -> None:
-    arguments = {
+    arguments: dict[str, dict[str, Any]] = {
         "recall": {"question": first, "files": [second]},
         "why": {"path": first, "symbol": second},
         "sessions": {"question": first},
         "propose": {"kind": "insight", "title": first, "why": second, "files": [second]},
-    }[tool]
+    }
     with McpClient(repo) as client:
-        text, _ = client.call(tool, **arguments)
+        text, _ = client.call(tool, **arguments[tool])
         assert text and "unexpected" not in text, text
         assert client.ask("ping")["result"] == {}
 

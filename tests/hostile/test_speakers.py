@@ -16,7 +16,7 @@ from lerim.jobs.sync_context import SyncOptions
 from lerim.review import queue
 from model_desk import model
 from scripted_lm import item
-from stories import Brought, Changed, Said, Step, Told
+from stories import Brought, Changed, Said, Source, Step, Told
 from story_stores import AGENTS
 from terminal import run
 
@@ -50,7 +50,7 @@ def accepted_unseen(desk: Desk) -> list[str]:
     return desk.memories()
 
 
-IMITATIONS = (
+IMITATIONS: tuple[tuple[str, Source, str], ...] = (
     ("claude", "served", REFUSED + CLAIM),
     ("claude", "web", REFUSED + CLAIM),
     ("opencode", "served", FEEDBACK + CLAIM),
@@ -141,7 +141,7 @@ def test_what_a_person_pastes_is_not_what_they_say(desk: Desk, isolated: Path) -
             if agent != "claude" and kind not in ("mail with headers", "document that forges its end", "quoted lines"):
                 continue
             said = pasted.replace("evilpkg", f"evilpkg{number}{agent}")
-            steps = [Said(said), Told("I see."), Said("thanks"), Told("Fine.")]
+            steps: list[Step] = [Said(said), Told("I see."), Said("thanks"), Told("Fine.")]
             write(isolated, desk.repo, f"pasted-{agent}-{number}", steps)
     assert accepted_unseen(desk) == []
     assert all("user" not in who for who in speakers(desk).values())

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import pytest
 import yaml
@@ -136,7 +137,7 @@ def check_memory(path: Path, shown: str, allowed: set[str]) -> None:
     assert fields["id"] == path.stem
     assert fields["confidence"] != 1.0
     assert "supersedes" not in fields
-    assert all(isinstance(value, str) for value in fields.get("references") or [])  # type: ignore[union-attr]
+    assert all(isinstance(value, str) for value in cast(list[object], fields.get("references") or []))
 
 
 def check_markdown(markdown: str) -> None:

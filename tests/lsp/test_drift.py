@@ -75,7 +75,7 @@ async def until_lens(editor: Editor, uri: str, title: str) -> None:
     """Asks for lenses whenever the editor was told to, until the first says so."""
     seen = -1
     while True:
-        await editor.until(lambda seen=seen: editor.refreshes > seen)
+        await editor.until(lambda seen=seen: editor.refreshes > seen)  # type: ignore[misc]
         seen = editor.refreshes
         if [title] == [text for _, text in await editor.lenses(uri)][:1]:
             return

@@ -52,5 +52,5 @@ def test_neovim_has_diagnostics_completion_definitions_and_renames(repo: Path, t
     assert seen["definition"] == str(linking)
     assert seen["completion"] == [RECORD.id]
     assert not linked.exists()
-    assert Path(request["renamed"]).read_text(encoding="utf-8") == before[linked].replace(PITFALL, NEW)
+    assert Path(str(request["renamed"])).read_text(encoding="utf-8") == before[linked].replace(PITFALL, NEW)
     assert linking.read_text(encoding="utf-8") == before[linking].replace(PITFALL, NEW)

@@ -6,6 +6,7 @@ import asyncio
 import re
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -46,7 +47,7 @@ def synced(editor: Editor) -> None:
     assert cli("sync", "--repo", str(editor.repo))["state"] == "done"
 
 
-async def the_session(editor: Editor) -> object:
+async def the_session(editor: Editor) -> Any:
     [day] = (await editor.ask(core.SESSIONS_DAYS, {"everywhere": False})).days
     listed = await editor.ask(core.SESSIONS_LIST, {"day": day.day, "everywhere": False, "start": 0})
     assert listed.total == day.sessions == len(listed.sessions) == 1

@@ -48,7 +48,7 @@ def long_work(home: Path, repo: Path) -> None:
         desk_in(home, repo).session(f"s{number}", *itertools.chain(*turns))
 
 
-def ask_sync(editor: Editor) -> asyncio.Future[object]:
+def ask_sync(editor: Editor) -> asyncio.Future[Any]:
     params = {"root": editor.root}
     return asyncio.ensure_future(editor.client.protocol.send_request_async(core.SYNC, params, msg_id="sync"))
 

@@ -128,7 +128,7 @@ class World:
             return lambda: self._accepted(queue.propose_candidate(place, candidate(one, other)))
         if name == "add":
             mark = self.mark()
-            primitive: Primitive = ("decision", "learning", "question", "theme")[one % 4]  # type: ignore[assignment]
+            primitive: Primitive = ("decision", "learning", "question", "theme")[one % 4]
             return lambda: queue.add_memory(place, primitive, f"Mine {other}", f"Here is {mark}.")
         if name == "undo":
             return self._undo(one)
@@ -198,7 +198,7 @@ class World:
             "globalize": lambda one: one.status == "active",
             "delete": lambda one: one.record.primitive == "theme",
         }
-        found = [one for one in self.stored() if fits.get(name, lambda _: True)(one)]
+        found = [one for one in self.stored() if (name not in fits or fits[name](one))]
         if not found:
             return None
         memory = found[number % len(found)].record

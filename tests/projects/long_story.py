@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from lerim.extraction.candidate import Candidate, DroppedSignal
 from lerim.extraction.model.extractor import ModelResult, SessionExtraction
@@ -43,7 +44,7 @@ def brief(source: Material) -> ExtractionBrief:
     return make_brief(source, "shop", Guidance())
 
 
-def asked(script: Script, *turns: Turn, small: int = SMALL, overlap: int = 0, **options: object) -> list[ModelResult]:
+def asked(script: Script, *turns: Turn, small: int = SMALL, overlap: int = 0, **options: Any) -> list[ModelResult]:
     source = material(*(turns or STORY))
     return list(
         SessionExtraction(

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import psycopg
 import pytest
@@ -31,11 +32,13 @@ class Organisation:
             subject = f"{SUBJECTS[number % len(SUBJECTS)]}{number // len(SUBJECTS) or ''}"
             self.desk.session(f"s{number}", *correction(self.desk, subject, over=f"old_{subject}"))
 
-    def send(self, *arguments: str) -> dict:
-        return answer("org", "backfill", *arguments)
+    def send(self, *arguments: str) -> dict[str, Any]:
+        sent: dict[str, Any] = answer("org", "backfill", *arguments)
+        return sent
 
-    def status(self) -> dict:
-        return answer("org", "status")
+    def status(self) -> dict[str, Any]:
+        status: dict[str, Any] = answer("org", "status")
+        return status
 
     def start_worker(
         self,
@@ -54,11 +57,11 @@ class Organisation:
             start_new_session=True,
         )
 
-    def rows(self, query: str) -> list[tuple]:
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
         with psycopg.connect(self.url, autocommit=True, options="-c search_path=lerim,pg_catalog") as connection:
             return connection.execute(query).fetchall()
 
-    def candidates(self) -> list[tuple]:
+    def candidates(self) -> list[tuple[Any, ...]]:
         """What the database holds of each candidate, in the order in which it was said."""
         return self.rows(
             "SELECT session, candidate->>'title', candidate->>'turn', outcome FROM candidates"

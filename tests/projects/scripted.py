@@ -5,27 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
 from lerim.extraction.candidate import Candidate, DroppedSignal, Withdrawal
 from lerim.extraction.pipeline import Extraction
-from lerim.sessions.model import FileEdit, QuestionAnswer, ToolCall, Turn
+from lerim.sessions.model import FileEdit, QuestionAnswer, ToolCall, ToolStatus, Turn
 
 ROOT = "/home/kim/shop"
 START = datetime(2026, 7, 1, 9, tzinfo=UTC)
 
 
-def you(text: str, **changes: object) -> Turn:
+def you(text: str, **changes: Any) -> Turn:
     return replace(Turn("", 0, "user", "prompt", text, START, ROOT), **changes)
 
 
-def agent(text: str = "", *calls: ToolCall, **changes: object) -> Turn:
+def agent(text: str = "", *calls: ToolCall, **changes: Any) -> Turn:
     return replace(Turn("", 0, "assistant", "reply", text, START, ROOT, tool_calls=calls), **changes)
 
 
 def ran(command: str, output: str = "", code: int | None = 0) -> ToolCall:
-    status = "error" if code else "ok"
+    status: ToolStatus = "error" if code else "ok"
     return ToolCall(f"run-{command}", "Bash", "shell", status, command=command, output=output, exit_code=code)
 
 
@@ -42,7 +43,7 @@ def asked(question: str, options: tuple[str, ...], answer: str) -> ToolCall:
     return ToolCall("ask", "AskUserQuestion", "ask", "ok", answers=(QuestionAnswer(question, options, answer),))
 
 
-def planned(plan: str, status: str = "ok") -> ToolCall:
+def planned(plan: str, status: ToolStatus = "ok") -> ToolCall:
     return ToolCall("plan", "ExitPlanMode", "plan", status, plan=plan)
 
 
@@ -62,9 +63,11 @@ def outcome(*turns: Turn, settled: bool = True) -> list[Candidate | DroppedSigna
     return found
 
 
-def passes(*parts: Iterable[Turn], settled: bool = True) -> list[list[Candidate | DroppedSignal | Withdrawal]]:
-    """What each part of a session yields, each read in a pass of its own; the last pass has settled."""
-    state, start, out = None, 0, []
+def passes(*parts: Iterable[Turn], settled: bool = True) -> list[list[Any]]:
+    """The candidates, dropped signals and withdrawals that each part of a session yields. Each part is read in a pass
+    of its own; the last pass has settled."""
+    out: list[list[Candidate | DroppedSignal | Withdrawal]] = []
+    state, start = None, 0
     for number, part in enumerate(parts, 1):
         reading = extraction(state)
         turns = numbered(part, start)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from lerim.sessions.catalog.summary_turns import SummaryTurn
-from lerim.sessions.model import ToolCall, TurnKind
+from lerim.sessions.model import Role, ToolCall, TurnKind
 from lerim.sessions.tables.turn_text import parse_stored_calls, render_calls
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -15,7 +15,7 @@ def turn(number: int, text: str, *made: ToolCall, kind: TurnKind = "reply") -> S
     shown = tuple(parse_stored_calls(render_calls(made)))
     paths = tuple(sorted({path.removeprefix("./") for call in made for path in call.paths}))
     when = START + timedelta(minutes=number)
-    role = "assistant" if kind == "reply" else "user"
+    role: Role = "assistant" if kind == "reply" else "user"
     return SummaryTurn(f"{number:012x}", number, role, kind, when, "/home/ana/app", "main", text, shown, paths)
 
 

@@ -55,7 +55,8 @@ settings = st.fixed_dictionaries(
 @st.composite
 def json_texts(draw: st.DrawFn) -> str:
     """A settings file as editors and people leave them: any indentation, line ends, byte order mark, blank lines."""
-    indent = draw(st.sampled_from([None, 0, 1, 2, 4, "\t"]))
+    indents: list[int | str | None] = [None, 0, 1, 2, 4, "\t"]
+    indent = draw(st.sampled_from(indents))
     separators = draw(st.sampled_from([None, (",", ":"), (" , ", " : ")]))
     text = json.dumps(draw(settings), indent=indent, separators=separators, ensure_ascii=draw(st.booleans()))
     text = text.replace("{}", draw(st.sampled_from(["{}", "{ }", "{\n}"])))

@@ -79,8 +79,15 @@ def _hostile_line(draw: random.Random, number: int) -> tuple[str, str]:
     kind = KINDS[number % 4]
     primitive = "learning" if kind in ("pitfall", "friction") else kind
     record = MemoryRecord(
-        *(f"20260302-m{number}", primitive, f"zq{number}x vw{number}y {hostile[0]}", DAY),  # type: ignore[arg-type]
-        *(DAY + timedelta(minutes=number), "manual", 0.9, (), hostile[1]),
+        f"20260302-m{number}",
+        primitive,  # type: ignore[arg-type]
+        f"zq{number}x vw{number}y {hostile[0]}",
+        DAY,
+        DAY + timedelta(minutes=number),
+        "manual",
+        0.9,
+        (),
+        hostile[1],
         kind=kind if primitive == "learning" else None,  # type: ignore[arg-type]
         references=(f"src/f{number}.py", hostile[2]),
     )

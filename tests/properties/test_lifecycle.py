@@ -24,7 +24,7 @@ from lerim.memory.lifecycle import (
     is_transition_allowed,
     learnings_over_limit,
 )
-from lerim.memory.record import MemoryRecord, Primitive
+from lerim.memory.record import LearningKind, MemoryRecord, Primitive
 
 BORN = datetime(2025, 1, 1, tzinfo=UTC)
 PRIMITIVES = get_args(Primitive)
@@ -50,7 +50,7 @@ def day(number: float) -> datetime:
 
 
 def memory(primitive: Primitive, confidence: float = 0.8, number: int = 0, updated: int = 0) -> MemoryRecord:
-    kind = "pitfall" if primitive == "learning" else None
+    kind: LearningKind | None = "pitfall" if primitive == "learning" else None
     when = day(updated)
     return MemoryRecord(f"20250101-m{number}", primitive, "T", when, when, "manual", confidence, (), "", kind=kind)
 

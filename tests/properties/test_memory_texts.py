@@ -30,7 +30,7 @@ OTHERS = (
 
 
 @st.composite
-def headers(draw: st.DrawFunction) -> str:
+def headers(draw: st.DrawFn) -> str:
     """A frontmatter with links in each form in which YAML lets people write them."""
     form = st.sampled_from(FORMS)
     items = "".join(f"  - {draw(form).format(OLD)}\n" for _ in range(draw(st.integers(1, 3))))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -15,7 +16,7 @@ from desk import Desk
 from lerim.jobs.sync_context import SyncOptions
 from lerim.review import queue
 from long import times
-from stories import Brought, Changed, Said, Step, Told
+from stories import Brought, Changed, Said, Source, Step, Told
 from story_stores import AGENTS
 from terminal import run
 
@@ -74,7 +75,7 @@ def story(dice: random.Random, name: str) -> list[Step]:
         output = f"{dice.choice(('Exit code 1', 'ok', 'x' * 50))}\n{output}"
     if dice.random() < 0.3:
         output = f"{output}{dice.choice(ENDS)}"
-    by = dice.choice(("web", "served", "shell", "read", "agent"))
+    by = dice.choice(get_args(Source))
     return [
         Said("have a look at src/app.py"),
         Brought(by, output, failed=dice.random() < 0.6),

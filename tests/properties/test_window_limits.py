@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from typing import get_args
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,18 +14,17 @@ from lerim.extraction.model.material import Material
 from lerim.extraction.model.windows import cut_windows, halve_window, shrink_window, take_overlap
 from lerim.extraction.transcript import ShownPiece, ShownTurn
 from lerim.models import tokens
+from lerim.sessions.model import Role
 from scripted import ROOT, numbered, you
 
 ALPHABET = (
     "ab Z09 .,/{}[]()«»\n\n\t\r  äöß Привет 你好世界日本語 한국어 مرحبا שלום हिन्दी ไทย 🙂👩‍💻⟦\u200b\x0b\x85\u2028"
 )
 SAID = st.text(alphabet=ALPHABET, max_size=600) | st.text(max_size=200) | st.sampled_from(["", "x" * 3000, "好" * 900])
-TURNS = st.lists(
-    st.tuples(st.sampled_from(["user", "assistant"]), SAID, st.sampled_from(["", "Bash (ok)"])), max_size=12
-)
+TURNS = st.lists(st.tuples(st.sampled_from(get_args(Role)), SAID, st.sampled_from(["", "Bash (ok)"])), max_size=12)
 
 
-def turns(said: list[tuple[str, str, str]]) -> list[ShownTurn]:
+def turns(said: list[tuple[Role, str, str]]) -> list[ShownTurn]:
     return [
         ShownTurn(f"{number:012x}", number, role, None, "", (ShownPiece(role, text, head),))
         for number, (role, text, head) in enumerate(said)

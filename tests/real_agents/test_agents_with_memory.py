@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from conftest import ALL_AGENTS, HANG_SECONDS, AgentMachine
+from conftest import ALL_AGENTS, HANG_SECONDS, AgentMachine  # type: ignore[attr-defined] # of this folder
 
 TITLE = "Amounts in the ledger are integer cents"
 BODY = "Floats lost a cent in every hundredth invoice."

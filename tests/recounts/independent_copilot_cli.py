@@ -41,7 +41,7 @@ def failed(said: dict[str, Any]) -> bool:
     if not said["success"]:
         return True
     code = CODE.search(said.get("result", {}).get("content", ""))
-    return bool(code) and int(code[1]) != 0
+    return code is not None and int(code[1]) != 0
 
 
 def spent(found: list[dict[str, Any]]) -> tuple[int, int, int, int] | None:

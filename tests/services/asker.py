@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import msgspec
 
@@ -36,9 +37,10 @@ class Asking:
         self.process.stdin.write(json.dumps(line).encode() + b"\n")
         self.process.stdin.flush()
 
-    def next_line(self) -> dict:
+    def next_line(self) -> dict[str, Any]:
         assert self.process.stdout
-        return json.loads(self.process.stdout.readline())
+        line: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return line
 
 
 @contextmanager
@@ -48,8 +50,9 @@ def asking(desk: Desk, question: str, **options: object) -> Iterator[Asking]:
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environ())
     errors: list[bytes] = []
-    assert process.stderr
-    reader = threading.Thread(target=lambda: errors.append(process.stderr.read()))
+    assert process.stdin and process.stdout and process.stderr
+    stderr = process.stderr
+    reader = threading.Thread(target=lambda: errors.append(stderr.read()))
     reader.start()
     made = Asking(process)
     try:
@@ -59,13 +62,13 @@ def asking(desk: Desk, question: str, **options: object) -> Iterator[Asking]:
         process.kill()
         process.wait(HANG)
         reader.join(10)
-        for stream in (process.stdin, process.stdout, process.stderr):
+        for stream in (process.stdin, process.stdout, stderr):
             stream.close()
     assert KEY.encode() not in errors[0], errors
     assert b"Traceback" not in errors[0]
 
 
-def asked(desk: Desk, question: str, bridge: EditorBridge | None = None, **options: object) -> dict:
+def asked(desk: Desk, question: str, bridge: EditorBridge | None = None, **options: object) -> dict[str, Any]:
     """The answer of the same function in this process, with the sentences as they were told before it in `said`."""
     told: list[str] = []
     answer = answer_question(
@@ -78,7 +81,7 @@ def asked(desk: Desk, question: str, bridge: EditorBridge | None = None, **optio
         lambda: datetime.now(UTC),
         bridge,
     )
-    return msgspec.to_builtins(answer) | {"said": told}
+    return {**msgspec.to_builtins(answer), "said": told}
 
 
 def known(desk: Desk) -> None:

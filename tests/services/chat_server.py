@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 ASKS_FOR_FACTS = "List what this turn of a coding agent establishes"
 KEY = "sk-or-v1-lerimtestkey0123456789abcdefABCDEF"
@@ -20,7 +21,7 @@ class Asked:
 
     path: str
     headers: dict[str, str]
-    body: dict
+    body: dict[str, Any]
 
     @property
     def prompt(self) -> str:
@@ -41,7 +42,7 @@ def marked(primitives: object, reasoning: str = "because") -> str:
     return f"[[ ## reasoning ## ]]\n{reasoning}\n\n[[ ## primitives ## ]]\n{text}\n\n[[ ## completed ## ]]\n"
 
 
-def completion(text: str | None, finish: str = "stop", **changes: object) -> dict:
+def completion(text: str | None, finish: str = "stop", **changes: object) -> dict[str, Any]:
     usage = {"prompt_tokens": 1_000, "completion_tokens": 50, "cost": 0.002}
     choices = [{"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text}}]
     return {"id": "c1", "object": "chat.completion", "model": "served", "choices": choices, "usage": usage} | changes
@@ -50,7 +51,7 @@ def completion(text: str | None, finish: str = "stop", **changes: object) -> dic
 STOPS = {"stop": "end_turn", "length": "max_tokens"}
 
 
-def message(text: str | None, finish: str = "stop", **changes: object) -> dict:
+def message(text: str | None, finish: str = "stop", **changes: object) -> dict[str, Any]:
     """What Anthropic's form answers: `input_tokens` are those that came from no cache."""
     usage = {"input_tokens": 1_000, "output_tokens": 50}
     content = [] if text is None else [{"type": "text", "text": text}]
@@ -107,7 +108,7 @@ def _events(form: str, pieces: Iterable[str], finish: str, end: str) -> Iterator
         yield "[DONE]"
 
 
-def finds(*primitives: dict) -> Act:
+def finds(*primitives: dict[str, Any]) -> Act:
     return says(marked(list(primitives)))
 
 
@@ -271,7 +272,7 @@ class Handler(BaseHTTPRequestHandler):
         """What it has, which is `m`, is told to whoever asks."""
         self.answer(200 if self.path == "/v1/models" else 404, {"data": [{"id": "m"}]})
 
-    def answer(self, status: int, body: dict, headers: dict[str, str] | None = None) -> None:
+    def answer(self, status: int, body: dict[str, Any], headers: dict[str, str] | None = None) -> None:
         data = json.dumps(body).encode()
         self.send_response(status)
         for name, value in {**(headers or {}), "Content-Length": str(len(data))}.items():
@@ -315,7 +316,7 @@ def chat(*acts: Act) -> Iterator[Chat]:
         thread.join(5)
 
 
-def item(title: str, quote: str, turn: int = 0, **changes: object) -> dict:
+def item(title: str, quote: str, turn: int = 0, **changes: object) -> dict[str, Any]:
     """One candidate as a model writes it."""
     return {
         "primitive": "decision",

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -65,7 +66,7 @@ def start_job(desk: Desk, *arguments: str, python: str = "") -> subprocess.Popen
     return subprocess.Popen([*command, *arguments], stdin=pipe, stdout=pipe, env=environ())
 
 
-def job(desk: Desk, *arguments: str) -> list[dict]:
+def job(desk: Desk, *arguments: str) -> list[dict[str, Any]]:
     """The lines of the real job process, which ends well."""
     with start_job(desk, *arguments) as process:
         assert process.stdout
@@ -78,21 +79,22 @@ def environ() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(SERVER)}
 
 
-def reported(desk: Desk, bridge: EditorBridge | None = None) -> dict:
+def reported(desk: Desk, bridge: EditorBridge | None = None) -> dict[str, Any]:
     """What a sync in this process reports, as a job would: loading what a model needs takes a process two seconds."""
-    report = msgspec.to_builtins(desk.sync(SyncOptions(explicit=True), bridge=bridge))
+    report: dict[str, Any] = msgspec.to_builtins(desk.sync(SyncOptions(explicit=True), bridge=bridge))
     assert KEY not in json.dumps(report)
     return report
 
 
-def told(desk: Desk) -> dict:
+def told(desk: Desk) -> dict[str, Any]:
     """What the real job process reports."""
     lines = job(desk, "--explicit")
     assert KEY not in json.dumps(lines)
-    return lines[-1]["report"]
+    report: dict[str, Any] = lines[-1]["report"]
+    return report
 
 
-def codes(report: dict) -> list[str]:
+def codes(report: dict[str, Any]) -> list[str]:
     return [problem["code"] for problem in report["problems"]]
 
 

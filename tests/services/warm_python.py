@@ -78,7 +78,8 @@ def _serve(address: str) -> None:
         listener.bind(f"\0{address}")
         listener.listen(64)
         os.write(1, b"ready\n")
-        while 0 not in (ready := select.select([0, listener, *running], [], [])[0]):
+        watched: tuple[int | socket.socket, ...] = (0, listener)
+        while 0 not in (ready := select.select([*watched, *running], [], [])[0]):
             for ended in running.keys() & ready:
                 pid, asked = running.pop(ended)
                 code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
@@ -105,7 +106,7 @@ def _run(asked: socket.socket) -> None:
     sys.stderr = open(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
     os.chdir(folder)
     os.environ.clear()
-    os.environ.update(one.split("=", 1) for one in environ)
+    os.environ.update(dict(one.split("=", 1) for one in environ))
     sys.argv = ["lerim", *arguments]
     threading.Thread(target=_end_with, args=(asked,), daemon=True).start()
     code = 1

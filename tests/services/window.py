@@ -138,12 +138,15 @@ class Editor:
     async def hover(self, uri: str, line: int, character: int) -> str | None:
         params = types.HoverParams(types.TextDocumentIdentifier(uri), types.Position(line, character))
         found = await self.client.text_document_hover_async(params)
-        return None if found is None else found.contents.value
+        if found is None:
+            return None
+        assert isinstance(found.contents, types.MarkupContent)
+        return found.contents.value
 
     async def lenses(self, uri: str) -> list[tuple[int, str]]:
         params = types.CodeLensParams(types.TextDocumentIdentifier(uri))
         found = await self.client.text_document_code_lens_async(params)
-        return [(lens.range.start.line, lens.command.title) for lens in found or []]
+        return [(lens.range.start.line, lens.command.title) for lens in found or []]  # type: ignore[union-attr]
 
     def changed(self, *paths: Path) -> None:
         events = [types.FileEvent(path.as_uri(), types.FileChangeType.Changed) for path in paths]
@@ -183,7 +186,7 @@ class Editor:
         return caught.value
 
     async def ask(self, method: str, params: object) -> Any:
-        return await self.client.protocol.send_request_async(method, params)
+        return await self.client.protocol.send_request_async(method, params)  # type: ignore[no-untyped-call]
 
     async def until(self, condition: Callable[[], Any]) -> Any:
         """Waits for messages until `condition` holds; fails after the deadline."""
@@ -249,7 +252,7 @@ async def opened(repo: Path, through: Sequence[str] = ()) -> AsyncIterator[Edito
     await client.start_io(*through, sys.executable, "-P", "-m", "lerim", "lsp", env=server_environ())
     yield _make_editor(client, repo)
     await client.shutdown_session()
-    await client.stop()
+    await client.stop()  # type: ignore[no-untyped-call]
 
 
 def _make_editor(client: LanguageClient, repo: Path) -> Editor:
@@ -257,14 +260,14 @@ def _make_editor(client: LanguageClient, repo: Path) -> Editor:
     for method in NOTIFICATIONS:
         client.feature(method)(functools.partial(editor.told[method].append))
 
-    @client.feature(REFRESH)
+    @client.feature(REFRESH)  # type: ignore[untyped-decorator]
     def refresh(params: Any) -> None:
         editor.told[REFRESH].append(params)
 
-    @client.feature(types.CLIENT_REGISTER_CAPABILITY)
+    @client.feature(types.CLIENT_REGISTER_CAPABILITY)  # type: ignore[untyped-decorator]
     def register(params: types.RegistrationParams) -> None:
         editor.registered |= {one.method: one.register_options for one in params.registrations}
-        options = [one.register_options for one in params.registrations]
+        options: list[Any] = [one.register_options for one in params.registrations]
         editor.watched += [watcher for one in options for watcher in one.get("watchers", ())]
 
     return editor

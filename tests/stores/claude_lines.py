@@ -41,7 +41,7 @@ def prompt(content: Any, **fields: Any) -> Fields:
 def reply(
     message: str, *blocks: Fields, usage: Fields | None = None, model: str = "claude-opus-4-6", **fields: Any
 ) -> Fields:
-    body = {"id": message, "type": "message", "role": "assistant", "model": model, "content": list(blocks)}
+    body: Fields = {"id": message, "type": "message", "role": "assistant", "model": model, "content": list(blocks)}
     body["usage"] = usage if usage is not None else {"input_tokens": 3, "output_tokens": 5}
     return envelope("assistant", message=body, requestId=f"req_{message}", **fields)
 
@@ -55,7 +55,7 @@ def call(native: str, name: str, **asked: Any) -> Fields:
 
 
 def answer(native: str, content: Any, *, is_error: bool | None = None, outcome: Any = None, **fields: Any) -> Fields:
-    block = {"type": "tool_result", "tool_use_id": native, "content": content}
+    block: Fields = {"type": "tool_result", "tool_use_id": native, "content": content}
     if is_error is not None:
         block["is_error"] = is_error
     if outcome is not None:

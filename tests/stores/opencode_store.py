@@ -45,7 +45,7 @@ class Store:
         if role == "user":
             self.info["time"]["updated"] = self.clock
         native = f"msg_{len(self.messages):04}{self.mark}"
-        common = {"role": role, "id": native, "time": {"created": self.clock}}
+        common: Record = {"role": role, "id": native, "time": {"created": self.clock}}
         if role == "assistant":
             tokens = {"input": 10, "output": 5, "reasoning": 2, "cache": {"read": 3, "write": 1}}
             common |= {"time": {"created": self.clock, "completed": self.clock + 500}, "finish": "stop"}
@@ -77,7 +77,7 @@ class Store:
     def files(self, storage: Path) -> Path:
         """The session as files under `storage`; its own file."""
         native = self.info["id"]
-        own = storage / "session" / self.info["projectID"] / f"{native}.json"
+        own: Path = storage / "session" / self.info["projectID"] / f"{native}.json"
         _put(own, self.info)
         for one in self.messages:
             _put(storage / "message" / native / f"{one['info']['id']}.json", one["info"])

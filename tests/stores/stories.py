@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+Source = Literal["web", "served", "shell", "read", "agent"]
+"""Where a text came from that is not the person's."""
+
 
 @dataclass(frozen=True)
 class Said:
@@ -55,7 +58,7 @@ class Planned:
 class Brought:
     """What a call brought back, or failed with: a page, an MCP server's tool, a command, a file, a subagent."""
 
-    by: Literal["web", "served", "shell", "read", "agent"]
+    by: Source
     output: str
     failed: bool = False
 

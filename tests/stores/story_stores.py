@@ -18,7 +18,7 @@ import cursor_store
 import gemini_files
 import opencode_store
 from finished import finish
-from stories import Brought, Changed, Chose, Planned, Ran, Said, Step, Told
+from stories import Brought, Changed, Chose, Planned, Ran, Said, Source, Step, Told
 
 Write = Callable[[Path, Path, str, Sequence[Step]], None]
 """(the person's home, the repository, the session's name, its steps)"""
@@ -80,22 +80,23 @@ def claude(home: Path, repo: Path, name: str, steps: Sequence[Step]) -> None:
                 asked = ["ExitPlanMode", {"plan": plan}]
                 back = claude_lines.answer(native, "User has approved your plan. You can now start coding.")
             case Brought(by, output, failed):
-                asked = {
+                calls: dict[Source, list[Any]] = {
                     "web": ["WebFetch", {"url": "https://docs.invalid", "prompt": "?"}],
                     "served": ["mcp__docs__search", {"query": "packages"}],
                     "shell": ["Bash", {"command": "cat notes"}],
                     "read": ["Read", {"file_path": str(repo / "notes.md")}],
                     "agent": ["Task", {"prompt": "look", "description": "look"}],
-                }[by]
+                }
+                asked = calls[by]
                 told = f"Error: {output}" if failed else None
                 back = claude_lines.answer(native, output, is_error=failed or None, outcome=told)
         records += [claude_lines.reply(_id("m"), claude_lines.call(native, asked[0], **asked[1])), back]
     folder = home / ".claude" / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(repo))
     folder.mkdir(parents=True, exist_ok=True)
     whole = [{**one, "cwd": str(repo), "sessionId": _uuid(name)} for one in records]
-    path = folder / f"{_uuid(name)}.jsonl"
-    path.write_bytes(claude_lines.encoded(*whole))
-    finish(path)
+    transcript = folder / f"{_uuid(name)}.jsonl"
+    transcript.write_bytes(claude_lines.encoded(*whole))
+    finish(transcript)
 
 
 def codex(home: Path, repo: Path, name: str, steps: Sequence[Step]) -> None:
@@ -205,8 +206,8 @@ def opencode(home: Path, repo: Path, name: str, steps: Sequence[Step]) -> None:
                     said = "The user rejected permission to use this specific tool call with the following feedback: "
                     parts = [tool(kind, given, status="error", error=f"{said}{refused}")]
             case Chose(question, _, answer):
-                given = {"questions": [{"question": question, "header": "Q", "options": _options(step)}]}
-                parts = [tool("question", given, "User has answered", metadata={"answers": [[answer]]})]
+                asked = {"questions": [{"question": question, "header": "Q", "options": _options(step)}]}
+                parts = [tool("question", asked, "User has answered", metadata={"answers": [[answer]]})]
             case Planned(plan):
                 file = str(repo / ".opencode" / "plans" / "1-rates.md")
                 parts = [tool("write", {"filePath": file, "content": plan}, "done")]
@@ -232,6 +233,7 @@ def copilot_cli(home: Path, repo: Path, name: str, steps: Sequence[Step]) -> Non
     records = [made.event("session.start", sessionId=_uuid(name), copilotVersion="1.0.64", context=context)]
     for step in steps:
         call = _id("t")
+        given: dict[str, Any]
         back: list[Any] = [made.done(call, "done")]
         match step:
             case Said(text):
@@ -271,7 +273,10 @@ def copilot_chat(home: Path, repo: Path, name: str, steps: Sequence[Step]) -> No
     """A chat has no plan mode: a plan that was approved makes no record there."""
     made = copilot_chats
     requests: list[Any] = []
-    text, parts, calls, results = "", [], [], {}
+    text = ""
+    parts: list[Any] = []
+    calls: list[Any] = []
+    results: dict[str, Any] = {}
     for step in (*steps, Said("")):
         call = _id("toolu_")
         match step:
@@ -343,13 +348,14 @@ def gemini(home: Path, repo: Path, name: str, steps: Sequence[Step]) -> None:
                     "read": "read_file",
                     "agent": "invoke_agent",
                 }
-                kind, told = kinds.get(by, "run_shell_command"), {"error": output} if failed else output
+                kind = kinds.get(by, "run_shell_command")
+                result = {"error": output} if failed else output
                 records.append(
-                    made.reply("", made.call(kind, told, "error" if failed else "success", query="packages"))
+                    made.reply("", made.call(kind, result, "error" if failed else "success", query="packages"))
                 )
             case Planned(plan):
-                path = "/tmp/plans/rates.md"
-                records.append(made.reply("", made.call("write_file", "Written", file_path=path, content=plan)))
+                file = "/tmp/plans/rates.md"
+                records.append(made.reply("", made.call("write_file", "Written", file_path=file, content=plan)))
                 approved = "Plan approved. Switching to Default mode."
                 records.append(made.reply("", made.call("exit_plan_mode", approved, plan_filename="rates.md")))
     store = hashlib.sha256(str(repo).encode()).hexdigest()

@@ -18,7 +18,7 @@ from desk import Desk
 from lerim import views
 from lerim.cli import project
 from lerim.cli.app import main
-from lerim.cli.jobs import sync as cli_sync
+from lerim.cli.terminal.interrupt import interruptible
 from lerim.cli.terminal.repository import with_error_exit
 from lerim.jobs import report
 from lerim.memory.views import MemoryView
@@ -153,7 +153,7 @@ def test_a_sync_in_words_says_what_it_found_and_main_returns_the_exit_code(
 
 def test_the_first_interrupt_asks_and_the_second_ends():
     before = signal.getsignal(signal.SIGINT)
-    with cli_sync.interruptible() as cancelled:
+    with interruptible() as cancelled:
         assert not cancelled()
         signal.raise_signal(signal.SIGINT)
         assert cancelled()

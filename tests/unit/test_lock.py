@@ -92,9 +92,9 @@ def test_a_lock_holds_exact_hashed_versions_and_nothing_else(name: str, least: i
 
 
 def test_both_locks_agree_on_what_they_share() -> None:
-    versions = []
+    versions: list[dict[str, str]] = []
     for name in ("requirements.lock", "requirements-dev.lock"):
         lines = (REPOSITORY / name).read_text(encoding="utf-8").splitlines()
-        versions.append(dict(re.match(r"([\w.-]+)==(\S+)", line).groups() for line in lines if "==" in line[:60]))
+        versions.append({found[1]: found[2] for line in lines if (found := re.match(r"([\w.-]+)==(\S+)", line))})
     shared = versions[0].keys() & versions[1].keys()
     assert {name: versions[0][name] for name in shared} == {name: versions[1][name] for name in shared}

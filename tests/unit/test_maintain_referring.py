@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ def moved(desk: Desk, git: Git, before: str, now: str) -> None:
     git(desk.repo, "commit", "-q", "-m", f"To {now}")
 
 
-def run(desk: Desk, **options: bool) -> MaintainReport:
+def run(desk: Desk, **options: Any) -> MaintainReport:
     return maintained(desk.place, **options)
 
 

@@ -24,8 +24,19 @@ TURN = "0a1b2c3d4e5f"
 def said(desk: Desk, title: str = "Retry uploads 3 times", primitive: Primitive = "decision") -> str:
     """The id of a memory that a session gave and the person accepted."""
     candidate = Candidate(
-        *(primitive, "pitfall" if primitive == "learning" else None, title, "It is `upload.py` that does.", 0.9),
-        *((), (), (Evidence(f"he said {title}", TURN, "user"),), "claude", "s1", TURN, NOW, "prompt"),
+        primitive,
+        "pitfall" if primitive == "learning" else None,
+        title,
+        "It is `upload.py` that does.",
+        0.9,
+        (),
+        (),
+        (Evidence(f"he said {title}", TURN, "user"),),
+        "claude",
+        "s1",
+        TURN,
+        NOW,
+        "prompt",
     )
     return accepted(desk.place, candidate, now=NOW).stem
 

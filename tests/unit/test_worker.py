@@ -115,8 +115,8 @@ def test_progress_of_one_stage_is_thinned_and_the_last_of_it_is_kept(kind: Any) 
         lines.send(kind("reading", done))
     lines.send(kind("learning", 0))
     told = [json.loads(line) for line in output.getvalue().splitlines()]
-    done = [(line["stage"], line.get("sessions_done", line.get("done"))) for line in told]
-    assert done == [("reading", 0), ("reading", 100), ("learning", 0)]
+    kept = [(line["stage"], line.get("sessions_done", line.get("done"))) for line in told]
+    assert kept == [("reading", 0), ("reading", 100), ("learning", 0)]
 
 
 def test_a_folder_outside_any_repository_is_an_error_line_that_says_what_to_do(tmp_path: Path) -> None:

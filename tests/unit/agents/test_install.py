@@ -155,7 +155,7 @@ def test_an_entry_changed_by_hand_is_shown_as_a_change_and_keeps_what_the_person
     assert not path.exists() or "lerim" not in path.read_text()
 
 
-BROKEN = {
+BROKEN: dict[str, str | bytes] = {
     "comments": '{\n  // my theme\n  "theme": "dark",\n}\n',
     "not valid JSON": '{"theme": }',
     "not valid JSON (line 1)": '{"' + '\\"' * 300_000,  # of which each quote may begin a string

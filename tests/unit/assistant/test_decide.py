@@ -41,7 +41,7 @@ def candidate(title: str, body: str = "", time: datetime = LATER) -> Candidate:
         session="s2",
         turn="t2",
         time=time,
-        signal="directive",
+        signal="prompt",
         flags=(),
     )
 

@@ -38,7 +38,7 @@ def found(*options: str, code: int = 1) -> list[tuple[str, str, int]]:
     return [(one["code"], one["path"].rpartition("/")[2], one["line"]) for one in findings]
 
 
-def test_every_kind_of_finding_stands_at_its_line(repo: Path, isolated: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_every_kind_of_finding_stands_at_its_line(repo: Path, isolated: Path, monkeypatch) -> None:
     monkeypatch.chdir(repo)
     (repo / "AGENTS.md").write_text("# Rules\n\n- Never mock the database in tests.\n")
     (repo / "lib").mkdir()

@@ -78,8 +78,8 @@ def test_a_claim_that_no_quote_bears_is_of_who_said_it_first(
 def test_what_somebody_says_first_is_theirs_and_what_a_tool_prints_scattered_or_later_is_not_its() -> None:
     own = claim("I use pnpm for the web workspace.", "assistant")
     scattered = ("pnpm " + "alpha " * 200 + "web " + "gamma " * 200 + "workspace " + "delta " * 200) * 2
-    for heard in ((("assistant", PAGE), ("web", PAGE)), (("tool", scattered), ("assistant", PAGE))):
-        assert attribute_claim(own, said(*heard)) == own
+    for both in ((("assistant", PAGE), ("web", PAGE)), (("tool", scattered), ("assistant", PAGE))):
+        assert attribute_claim(own, said(*both)) == own
     assert attribute_claim(own, said(("web", PAGE), ("assistant", PAGE))).evidence[0].who == "web"
     short = claim("pnpm, then.", "assistant")
     heard = said(("user", "go on"), ("assistant", "pnpm, then."), ("tool", OUTPUT))

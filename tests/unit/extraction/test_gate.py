@@ -1,4 +1,5 @@
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ DRAFT = Draft(
 )
 
 
-def judged(said: str | None = None, who: Speaker | None = None, **changes: object) -> Candidate | DroppedSignal:
+def judged(said: str | None = None, who: Speaker | None = None, **changes: Any) -> Candidate | DroppedSignal:
     """The draft with these changes, where the turn says this (of one speaker, or of all)."""
     source = SOURCE
     if said is not None:
@@ -31,13 +32,13 @@ def judged(said: str | None = None, who: Speaker | None = None, **changes: objec
     return judge_draft(replace(DRAFT, **changes), source)
 
 
-def passed(said: str | None = None, **changes: object) -> Candidate:
+def passed(said: str | None = None, **changes: Any) -> Candidate:
     found = judged(said, **changes)
     assert isinstance(found, Candidate)
     return found
 
 
-def dropped(said: str | None = None, who: Speaker | None = None, **changes: object) -> DroppedSignal:
+def dropped(said: str | None = None, who: Speaker | None = None, **changes: Any) -> DroppedSignal:
     found = judged(said, who, **changes)
     assert isinstance(found, DroppedSignal)
     return found

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,7 +46,7 @@ CENTS = item(
 
 
 def run(
-    script: Script, *turns: Turn, earlier_claims: tuple[EarlierClaim, ...] = (), **options: object
+    script: Script, *turns: Turn, earlier_claims: tuple[EarlierClaim, ...] = (), **options: Any
 ) -> list[ModelResult]:
     source = material(*(turns or SESSION))
     return list(

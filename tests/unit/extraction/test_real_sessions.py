@@ -11,7 +11,7 @@ from lerim.extraction.pipeline import MAX_REPORTED_BELOW_CUT, Extraction
 from lerim.extraction.ranking.ranker import max_proposals
 from lerim.memory.record import Speaker
 from lerim.redaction.hidden import show_hidden
-from lerim.sessions.model import Turn
+from lerim.sessions.model import Platform, Turn
 from lerim.sessions.readers.platform_readers import find_sessions, read_session
 from long import LONG
 
@@ -45,7 +45,7 @@ def bare(text: str) -> str:
 
 @pytest.mark.parametrize("agent", FOLDERS)
 def test_every_proposal_is_said_in_its_turn_by_its_speaker_and_none_was_taken_back(
-    sessions_folder: Path, agent: str
+    sessions_folder: Path, agent: Platform
 ) -> None:
     sessions, seen, waiting = 0, 0, 0
     transcripts = find_sessions(agent, sessions_folder / FOLDERS[agent], ()).transcripts

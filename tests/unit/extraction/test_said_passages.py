@@ -9,11 +9,11 @@ from lerim.extraction.facts.sentences import find_sentences
 from lerim.extraction.ranking.features import FEATURE_NAMES, describe_surroundings, passage_features
 from lerim.extraction.ranking.passages import TurnPassage, split_passages
 from lerim.extraction.signals.draft import Exchange
-from lerim.sessions.model import QuestionAnswer, Role, ToolCall, Turn
+from lerim.sessions.model import QuestionAnswer, Role, ToolCall, Turn, TurnKind
 
 
 def turn(text: str, role: Role = "user", *calls: ToolCall, unattended: bool = False) -> Turn:
-    kind = "prompt" if role == "user" else "reply"
+    kind: TurnKind = "prompt" if role == "user" else "reply"
     ordinal = 3 if role == "user" else 4
     return Turn("0123456789ab", ordinal, role, kind, text, None, "/r", tool_calls=calls, unattended=unattended)
 

@@ -30,7 +30,7 @@ MORE = [
 ]
 
 
-def says(*statements: tuple[str, str, list[int]], **more: object) -> str:
+def says(*statements: tuple[str, str, list[int]], **more: Any) -> str:
     told = [{"about": about, "text": text, "turns": turns} for about, text, turns in statements]
     value = json.dumps({"title": "Padding", "description": "", "tags": [], "statements": told} | more)
     return f"[[ ## summary ## ]]\n{value}\n\n[[ ## completed ## ]]\n"
@@ -52,7 +52,7 @@ def told(
     rules = summarize_by_rules(turns, SummaryFacts("claude", "Claude Code", ""), Locator(("/home/ana/app",)))
     assert rules is not None
     steps: list[ModelStep] = []
-    given = {
+    given: dict[str, Any] = {
         "limit": lambda: 300_000,
         "overlap_tokens": 0,
         "gate": True,

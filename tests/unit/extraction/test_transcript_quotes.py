@@ -5,10 +5,11 @@ from hypothesis import strategies as st
 
 from lerim.extraction.model.locate_quote import FoundQuote, MissingQuote, fold_text, is_overlapping, locate_quote
 from lerim.extraction.transcript import ShownPiece, ShownTurn, show_turn
+from lerim.sessions.model import Turn
 from scripted import agent, asked, numbered, ran, you
 
 
-def turns(*said: object) -> list[ShownTurn]:
+def turns(*said: Turn) -> list[ShownTurn]:
     return [seen for turn in numbered(said) if (seen := show_turn(turn)) is not None]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from lerim.extraction.candidate import Candidate, DroppedSignal, Withdrawal
-from lerim.sessions.model import QuestionAnswer, ToolCall, Turn
+from lerim.sessions.model import QuestionAnswer, ToolCall, ToolStatus, Turn
 from scripted import agent, edited, outcome, passes, ran, you
 
 BEFORE = (
@@ -69,7 +69,7 @@ def test_a_question_that_is_only_put_off_is_not_taken_back(left_open, later: str
 
 
 @pytest.mark.parametrize("status", ["denied", "interrupted", "pending"])
-def test_a_question_of_the_agents_tool_that_nobody_answered_says_nothing_of_the_person(status: str) -> None:
+def test_a_question_of_the_agents_tool_that_nobody_answered_says_nothing_of_the_person(status: ToolStatus) -> None:
     answer = QuestionAnswer("Should we always store the session ids?", ("Always in `state.json`", "Never"), "")
     call = ToolCall("ask", "AskUserQuestion", "ask", status, answers=(answer,))
     found = [item for item in outcome(you("store them"), agent("", call)) if isinstance(item, Candidate)]

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,7 +49,7 @@ def test_a_memory_is_given_once_in_a_session_and_again_after_its_context_was_com
 
 def test_two_callers_of_one_event_get_one_answer(program: HookProgram) -> None:
     root = str(program.project.root)
-    events = (
+    events: tuple[dict[str, Any], ...] = (
         {"hook_event_name": "UserPromptSubmit", "prompt_id": "p1", "prompt": ABOUT_PRICES},
         {"hook_event_name": "SessionStart", "source": "startup"},
         {"hook_event_name": "PostToolUse", "tool_name": "Read", "tool_input": {"file_path": f"{root}/src/app.py"}},

@@ -70,10 +70,9 @@ def test_a_body_that_only_says_what_the_quote_below_it_says_is_left_out() -> Non
 
 
 def test_the_quote_shown_is_the_persons_else_the_one_that_says_what_the_title_says() -> None:
-    error, cause, passed = (
-        Evidence(quote, "0123456789ab", who)
-        for quote, who in (("E 1 failed", "tool"), ("pip has no wheels, so use uv", "assistant"), ("9 passed", "tool"))
-    )
+    error = Evidence("E 1 failed", "0123456789ab", "tool")
+    cause = Evidence("pip has no wheels, so use uv", "0123456789ab", "assistant")
+    passed = Evidence("9 passed", "0123456789ab", "tool")
     mine = Evidence("yes", "0123456789ab", "user")
     assert "“pip has no wheels, so use uv”" in plain(text(shown(evidence=(error, cause, passed))))
     assert "“yes”" in plain(text(shown(evidence=(error, cause, mine))))

@@ -96,7 +96,7 @@ def test_a_cancelled_call_gets_no_answer_and_the_next_one_does(place: ReviewPath
             client.send({"id": f"c{number}", "method": "tools/call", "params": ask})
         client.send({"method": "notifications/cancelled", "params": {"requestId": "c49"}})
         client.send({"id": "end", "method": "tools/call", "params": ask})
-        answered = []
+        answered: list[str] = []
         while not answered or answered[-1] != "end":
             answered.append(client.receive()["id"])
     assert "c49" not in answered and len(answered) == 50
@@ -208,10 +208,10 @@ async def test_the_client_of_the_protocols_authors_lists_and_calls_the_tools(
     server = StdioServerParameters(
         command=sys.executable, args=["-P", "-m", "lerim", "mcp", "--repo", str(repo)], env=environ
     )
-    progress: list[Any] = []
+    shown: list[Any] = []
 
-    async def on_progress(done: float, _total: float | None, message: str | None) -> None:
-        progress.append((done, message))
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        shown.append((progress, message))
 
     async with Client(server, mode=mode) as client:
         tools = (await client.list_tools()).tools
@@ -223,4 +223,4 @@ async def test_the_client_of_the_protocols_authors_lists_and_calls_the_tools(
         assert not result.is_error and result.structured_content is None
         failed = await client.call_tool("recall", {})
         assert failed.is_error
-    assert progress
+    assert shown

@@ -177,7 +177,7 @@ def live_on(root: Path, git: Git) -> None:
 def remember(project: Project, home: Home, number: int, case: Case) -> str:
     made = MemoryRecord(
         f"20261101-case-{number}",
-        *("decision", f"Case {number}", NOW, NOW, "manual", 0.9, (), case.reference),  # type: ignore[arg-type]
+        *("decision", f"Case {number}", NOW, NOW, "manual", 0.9, (), case.reference),
         references=(case.reference,),
     )
     verified = verify_record(project, home, made, NOW)

@@ -156,7 +156,7 @@ def test_a_memory_of_another_clone_is_compared_with_its_commit_by_a_job(desk: De
     git(desk.root, "commit", "-q", "-a", "-m", "Bytes")
     git(tmp_path, "clone", "-q", str(desk.root), "clone")
     other = Desk((tmp_path / "clone").resolve(), Home(tmp_path / "other"))
-    subject = DriftSubject("20261101-one", (parse_reference(f"{APP}#load"),), desk.memory().verified)  # type: ignore[arg-type]
+    subject = DriftSubject("20261101-one", (parse_reference(f"{APP}#load"),), desk.memory().verified)
     other.fresh.check([APP], subjects=[subject])
     assert state_of(other.fresh, "20261101-one") == "unknown"  # the sidecar starts no git
     assert DriftChecker(other.project, other.home, open_git(other.root, os.environ)).check() == {"20261101-one"}

@@ -130,14 +130,14 @@ def test_windows_fit_what_the_editor_says_of_its_model() -> None:
     assert chosen(Role("editor"), EditorState(models=(COPILOT,))).max_window_tokens < 64_000
 
 
-def chosen(role: Role, *arguments: Any, **environ: str) -> Model:
+def chosen(role: Role, *arguments: Any, **environ: Any) -> Model:
     model, problems = look(role, *arguments, **environ)
     assert problems == []
     assert model is not None
     return model
 
 
-def problem(role: Role, *arguments: Any, **environ: str) -> tuple[str, str]:
+def problem(role: Role, *arguments: Any, **environ: Any) -> tuple[str, str]:
     model, [found] = look(role, *arguments, **environ)
     assert model is None
     return found

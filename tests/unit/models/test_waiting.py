@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ from model_desk import paid, story
 NOTHING_ASKED = SyncOptions(model="none")
 
 
-def unsent(desk: Desk, **bounds: datetime) -> PendingTurns:
+def unsent(desk: Desk, **bounds: Any) -> PendingTurns:
     with Catalog.open(desk.home) as catalog:
         return catalog.count_pending_turns(desk.place.project.key, **bounds)
 

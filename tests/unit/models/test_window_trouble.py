@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("short_waits")
 RULES = 6
 WEATHER = "We talked about the weather and the harbour. " * 60
 TITLES = [f"`Part{number}` in `src/app.py` is in cents" for number in range(RULES)]
-SMALL = {"max_window_tokens": 1_300, "window_overlap_tokens": 0}
+SMALL: dict[str, Any] = {"max_window_tokens": 1_300, "window_overlap_tokens": 0}
 """A window then holds one exchange of the session."""
 
 

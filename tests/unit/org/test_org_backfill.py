@@ -127,9 +127,9 @@ def test_a_session_that_is_gone_or_has_changed_is_told_and_can_be_sent_again(org
     ]
     assert run("org", "retry").stdout == "2 sessions sent again.\n"
     assert run("org", "cancel").stdout == "2 sessions cancelled.\n"
-    status = run("org", "status").stdout
-    assert "3 of 3 sessions" in status and "2 cancelled, 1 done" in status
-    assert "0.1 sessions a minute\n" in status, "what was cancelled was not worked through"
+    shown = run("org", "status").stdout
+    assert "3 of 3 sessions" in shown and "2 cancelled, 1 done" in shown
+    assert "0.1 sessions a minute\n" in shown, "what was cancelled was not worked through"
 
 
 def test_a_reader_of_the_team_sees_the_state_and_can_send_nothing(organisation: Organisation) -> None:

@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lerim.errors import StaleError
+from lerim.memory.local_quotes import QuoteChoice
 from lerim.memory.record import Evidence
 from lerim.review import acts, queue
 from lerim.review.review_paths import ReviewPaths
@@ -77,7 +79,11 @@ def test_several_learnings_become_one_that_names_them(place: ReviewPaths, make: 
         remembered(place, make(title=title, body="Seen.", turn=title[:4], primitive="learning", kind="insight"))
         for title in ("Ports clash on CI", "Windows paths break globs", "Locks outlive their process")
     )
-    words = {"title": "Tests meet the machine", "body": "Three ways.", "created": sources[2].record.created}
+    words: dict[str, Any] = {
+        "title": "Tests meet the machine",
+        "body": "Three ways.",
+        "created": sources[2].record.created,
+    }
     insight = replace(sources[0].record, supersedes=(), **words)
     group = suggested(place, "consolidate", sources, insight)
     assert set(group.ends) == {one.record.id for one in sources} and not group.diff
@@ -193,7 +199,8 @@ def test_quotes_that_stay_here_are_in_no_file_of_a_merge(place: ReviewPaths, mak
 
 
 def test_what_a_memory_replies_to_is_in_no_file_if_quotes_stay_here(place: ReviewPaths, make: Make) -> None:
-    for turn, quotes in (("t1", "local"), ("t2", None)):
+    choices: tuple[tuple[str, QuoteChoice | None], ...] = (("t1", "local"), ("t2", None))
+    for turn, quotes in choices:
         body = f"It must stay off. In reply to: “The uploader retries {turn}.” The agent changed `a.py`."
         queue.accept_candidate(place, proposed(place, make("It must stay off", body, turn)).id, quotes=quotes)
     assert "It must stay off. The agent changed `a.py`." in "".join(files(place).values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def ranked(make: Make) -> Make:
     """A candidate that was ranked, of a turn of its own."""
 
-    def candidate(number: int = 0, **more: object) -> Candidate:
+    def candidate(number: int = 0, **more: Any) -> Candidate:
         title = f"Always name part{number} after its issue"
         values = {"signal": "prompt", "score": 0.3, "features": FEATURES, **more}
         return make(title, f"See `f{number}.py`.", f"t{number}", number, **values)
@@ -58,7 +59,8 @@ def test_each_act_is_kept_and_goes_with_its_undo(place: ReviewPaths, ranked: Mak
 
 
 def test_what_nothing_ranked_and_what_another_version_measured_is_not_kept(place: ReviewPaths, make: Make) -> None:
-    for number, more in enumerate(({}, {"score": 0.3, "features": FEATURES[1:]}, {"score": 0.3})):
+    measured: list[dict[str, Any]] = [{}, {"score": 0.3, "features": FEATURES[1:]}, {"score": 0.3}]
+    for number, more in enumerate(measured):
         claim = make(f"Name it part{number}", f"`f{number}.py`", f"t{number}", **more)
         queue.reject_candidate(place, proposed(place, claim).id)
     assert decided(place) == []

@@ -17,8 +17,27 @@ from rights import bound
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 DONE, REFUSED = 0, 3
-LIMITS = (0, 1, 64, 256, 700, 1024, 2048, 4096, 8192, 16384, 20480, 24576, 28672, 32768, 40960, 49152, 65536, 1 << 20)
-LIMITS = LIMITS if LONG else LIMITS[1::4]
+EVERY = (
+    0,
+    1,
+    64,
+    256,
+    700,
+    1024,
+    2048,
+    4096,
+    8192,
+    16384,
+    20480,
+    24576,
+    28672,
+    32768,
+    40960,
+    49152,
+    65536,
+    1 << 20,
+)
+LIMITS = EVERY if LONG else EVERY[1::4]
 InLittleSpace = Callable[..., int]
 
 

@@ -107,7 +107,7 @@ def test_undoing_an_accept_keeps_the_edit_before_it_which_the_next_undo_takes_ba
     place: ReviewPaths, make: Make, at_once: bool
 ) -> None:
     proposal = proposed(place, make())
-    edit = queue.CandidateEdit("Use uv: always", "Because `uv` locks.", ("uv",), kind="learning")
+    edit = queue.CandidateEdit("Use uv: always", "Because `uv` locks.", ("uv",), kind="insight")
     if not at_once:
         queue.edit_candidate(place, proposal.id, edit)
     accepted = queue.accept_candidate(place, proposal.id, edit if at_once else None, quotes="shared")

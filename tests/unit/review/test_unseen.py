@@ -1,6 +1,7 @@
 """What is accepted without a person, where they set the review to automatic."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,7 +40,11 @@ def test_quotes_stay_here_until_the_person_chose(place: ReviewPaths, make: Make)
 
 def test_what_is_flagged_or_only_a_tool_or_page_says_waits(place: ReviewPaths, make: Make) -> None:
     said = [(Evidence("Use uv, not pip", "t1", who),) for who in ("web", "tool")]
-    changes = ({"flags": ("hidden-characters",)}, {"evidence": said[0]}, {"evidence": said[1]})
+    changes: tuple[dict[str, Any], ...] = (
+        {"flags": ("hidden-characters",)},
+        {"evidence": said[0]},
+        {"evidence": said[1]},
+    )
     for number, change in enumerate(changes):
         found = proposed(place, make(f"Use tool {number}", f"`f{number}.py`", f"t{number}", **change))
         assert queue.auto_accept(place, found) is None

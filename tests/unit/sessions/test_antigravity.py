@@ -65,7 +65,7 @@ def test_conversations_without_a_log_are_skipped_in_one_polite_sentence(tmp_path
 
 
 def test_a_conversation_tells_its_folder_calls_results_and_exit_codes(tmp_path: Path):
-    run = ("run_command", {"CommandLine": "pytest -q", "Cwd": FOLDER})
+    run: tuple[str, dict[str, Any]] = ("run_command", {"CommandLine": "pytest -q", "Cwd": FOLDER})
     chunk = {"TargetContent": "old", "ReplacementContent": "new"}
     edit = ("replace_file_content", {"TargetFile": "/a/b.py", "ReplacementChunks": [chunk]})
     said = asks("fix it")
@@ -113,7 +113,7 @@ ENDS = [
 
 
 def test_how_a_call_ended_is_told_in_all_its_forms(tmp_path: Path):
-    run = ("run_command", {"CommandLine": "make"})
+    run: tuple[str, dict[str, Any]] = ("run_command", {"CommandLine": "make"})
     named = [*[run] * 4, ("ask_question", QUESTIONS), run, run]
     results = [record for record, _ in ENDS]
     turns = turns_of(tmp_path, asks(), calls(*named), *results, step("MODEL", "PLANNER_RESPONSE", content="It runs."))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from claude_lines import answer, call, envelope, prompt, queue, queued, read, reply, text
@@ -42,7 +44,7 @@ INJECTED = [
     '<scheduled-task name="daily" file="/home/ana/SKILL.md">\nThis is an automated run. Never ask.\n</scheduled-task>',
     "",
 ]
-NOT_TYPED = [
+NOT_TYPED: list[dict[str, Any]] = [
     {"isMeta": True},
     {"isCompactSummary": True, "isVisibleInTranscriptOnly": True},
     {"isVisibleInTranscriptOnly": True},

@@ -14,7 +14,7 @@ import pytest
 import codex_lines as lines
 from lerim.errors import TranscriptError
 from lerim.sessions.readers.codex import store
-from lerim.sessions.readers.engine.compressed import (
+from lerim.sessions.readers.engine.compressed import (  # type: ignore[attr-defined] # zstd is of Python or of its package
     BASE_BYTES,
     BASE_LINES,
     BYTES_A_BYTE,

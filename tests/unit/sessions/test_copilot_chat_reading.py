@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import copilot_chats as chats
@@ -93,7 +95,7 @@ def test_ids_that_only_count_are_told_apart_between_chats(tmp_path):
 
 
 def test_every_kind_of_part_is_told_as_words_reasoning_a_call_or_left_out(tmp_path):
-    parts = [
+    parts: list[Any] = [
         {"kind": "mcpServersStarting", "didStartServerIds": []},
         {"kind": "progressMessage", "content": markdown("Working")},
         thinking("let me see"),
@@ -135,7 +137,11 @@ def test_the_fences_around_a_change_are_no_words(tmp_path):
 
 def test_what_no_person_typed_makes_no_prompt(tmp_path):
     marks = ("isSystemInitiated", "hiddenFromTranscript", "requestHiddenFromTranscript")
-    fields = [{"confirmation": "Continue"}, {"message": {"text": "  "}}, *({name: True} for name in marks)]
+    fields: list[dict[str, Any]] = [
+        {"confirmation": "Continue"},
+        {"message": {"text": "  "}},
+        *({name: True} for name in marks),
+    ]
     requests = [request('@agent Continue: "Continue to iterate?"', markdown("ok"), **one) for one in fields]
     turns, done = only(tmp_path, *requests)
     assert [turn.role for turn in turns] == ["assistant"] * 5
@@ -150,7 +156,7 @@ def test_our_own_memories_are_cut_from_what_was_typed_and_answered_and_an_image_
 
 
 def test_tokens_are_told_only_by_versions_that_have_them(tmp_path):
-    usage = {"promptTokens": 100, "completionTokens": 7}
+    usage: dict[str, Any] = {"promptTokens": 100, "completionTokens": 7}
     for told in ({"result": {"usage": usage}}, {"usage": usage}, usage):
         _, done = only(tmp_path, request("one"), request("two", markdown("a"), **told))
         assert done.session.tokens == Tokens(100, 7)
@@ -185,10 +191,11 @@ def test_a_chat_tells_the_branch_and_the_folder_where_its_version_does(tmp_path)
 
 def test_fields_of_a_wrong_type_cost_themselves_and_a_request_that_is_none_costs_itself(tmp_path):
     wrong = {"modelId": 3, "agent": "x", "result": [], "modelState": 1, "timestamp": "now"}
-    turns, done = only(tmp_path, request("one", markdown("a")) | wrong, "no request", request("two"))
+    turns, done = only(tmp_path, request("one", markdown("a")) | wrong, "no request", request("two"))  # type: ignore[arg-type]
     assert [turn.text for turn in turns] == ["one", "a", "two"]
     assert len(done.problems) == 1
-    for odd in ({"a": 1}, [[]], 7, True, "x", None):
-        fields = {"variableData": {"variables": odd}}
+    wrong_variables: tuple[object, ...] = ({"a": 1}, [[]], 7, True, "x", None)
+    for odd in wrong_variables:
+        fields: dict[str, Any] = {"variableData": {"variables": odd}}
         turns, _ = only(tmp_path, request("", markdown("ok"), **fields), request("two"))
         assert [turn.text for turn in turns] == ["ok", "two"]

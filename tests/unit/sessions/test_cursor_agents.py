@@ -184,7 +184,7 @@ def wrapped(message: dict[str, Any]) -> bytes:
 
 @pytest.mark.parametrize("root", ["latest", "deadbeef"])
 def test_messages_inside_the_nodes_of_newer_chats_of_the_command_line_are_read(tmp_path: Path, root: str):
-    told = {} if root == "latest" else {"latestRootBlobId": root}
+    told: dict[str, Any] = {} if root == "latest" else {"latestRootBlobId": root}
     cli_chat(tmp_path / "chats" / "0" / "c1" / "store.db", [wrapped(one) for one in MESSAGES[:5]], **told)
     turns, _, problems = only(tmp_path)
     assert (said(turns), problems) == ([("user", "Run it"), ("assistant", "Running")], [])

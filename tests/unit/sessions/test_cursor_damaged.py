@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,7 @@ def test_a_damaged_page_is_told_once_and_the_rest_of_the_chat_is_read(
     desk: Desk, tmp_path: Path, name: str, text: str, read: bool
 ) -> None:
     editor = Editor(tmp_path / "User")
-    folder = {"workspaceIdentifier": {"id": "w", "uri": {"fsPath": str(desk.repo), "scheme": "file"}}}
+    folder: dict[str, Any] = {"workspaceIdentifier": {"id": "w", "uri": {"fsPath": str(desk.repo), "scheme": "file"}}}
     answers = [reply("There", workspaceUris=[desk.repo.as_uri()]), reply("Again", "a2")] if read else []
     editor.chat([prompt(text), *answers], name=name, **folder)
     assert damaged(editor.all)

@@ -52,12 +52,14 @@ def window(path: str, **more: Any) -> dict[str, Any]:
 def test_the_ways_of_telling_a_folder_are_tried_in_order(tmp_path: Path):
     """A chat with every way of telling its folder, of which the first is taken away one by one."""
     editor = Editor(tmp_path)
-    seen, composer = [], {"workspaceIdentifier": window("/first")}
+    seen = []
+    composer: dict[str, Any] = {"workspaceIdentifier": window("/first")}
     heads = {"allComposers": [{"composerId": CID, "workspaceIdentifier": window("/second")}]}
     editor.put("composer.composerHeaders", heads, table="ItemTable")
     head = {"allComposers": [{"type": "head", "composerId": CID, "lastUpdatedAt": 1771742091550}]}
     workspace = editor.workspace("w1", "file:///third", composer__composerData=head)
-    uris, edited = {"workspaceUris": ["file:///fourth"]}, tool("read_file", {"target_file": "/fifth/src/a.py"})
+    uris: dict[str, Any] = {"workspaceUris": ["file:///fourth"]}
+    edited = tool("read_file", {"target_file": "/fifth/src/a.py"})
     for level in range(1, 7):
         if level == 3:
             editor.put("composer.composerHeaders", {}, table="ItemTable")

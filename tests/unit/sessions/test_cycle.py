@@ -91,6 +91,7 @@ def test_a_store_that_is_not_read_any_more_is_not_gone(catalog, roots):
     session(roots, "Keep this")
     chat(roots["opencode"][0], "ses_1", "And that")
     cycle(catalog, roots)
-    for platform in ("claude", "opencode"):
+    platforms: tuple[Platform, ...] = ("claude", "opencode")
+    for platform in platforms:
         one = {platform: roots[platform]}
         assert cycle(catalog, one)[1].vanished == ()

@@ -12,7 +12,7 @@ import pytest
 
 import claude_lines
 import codex_lines
-from lerim.sessions.readers.engine.compressed import zstd
+from lerim.sessions.readers.engine.compressed import zstd  # type: ignore[attr-defined] # of Python or of its package
 
 STATUS = Path("/proc/self/status")
 INDEX = f"""

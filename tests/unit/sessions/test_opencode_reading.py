@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,13 +32,13 @@ def read(request: pytest.FixtureRequest, tmp_path: Path) -> Read:
     return go
 
 
-def shell(status: str, code: int | None, output: str, **metadata: object) -> CallCase:
+def shell(status: str, code: int | None, output: str, **metadata: Any) -> CallCase:
     asked = {"command": "make", "description": "Builds", "workdir": "/w/app"}
     expected = {"kind": "shell", "command": "make", "description": "Builds", "output": output}
     return case(tool("bash", asked, output, metadata=metadata), **expected, status=status, exit_code=code)
 
 
-def reads(expected: str, feedback: str = "", **state: object) -> CallCase:
+def reads(expected: str, feedback: str = "", **state: Any) -> CallCase:
     found = {"paths": ("/w/app/a",), "output": state.get("error", ""), "feedback": feedback}
     return case(tool("read", {"filePath": "/w/app/a"}, **state), **found, status=expected)
 

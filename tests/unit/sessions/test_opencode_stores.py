@@ -38,7 +38,8 @@ def test_rows_that_are_no_json_cost_themselves(tmp_path: Path) -> None:
         db.execute("UPDATE message SET data = '{\"role\": ' WHERE id = 'msg_0000'")
         db.execute("UPDATE part SET data = CAST(data AS BLOB) WHERE message_id = 'msg_0001'")
         db.execute("UPDATE part SET data = x'ff00' WHERE message_id = 'msg_0002'")
-    reading = opencode.open_session(*of_rows(path))
+    [row] = of_rows(path)
+    reading = opencode.open_session(row)
     assert [turn.text for turn in reading] == ["words 1"]
     assert [(one.code, str(path) in one.path) for one in reading.problems] == [("bad-record", True)] * 2
 

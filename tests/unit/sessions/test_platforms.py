@@ -10,6 +10,7 @@ import pytest
 from killer import DONE, at_once
 from lerim.errors import SettingsError
 from lerim.paths import Home
+from lerim.sessions.model import Platform
 from lerim.sessions.platforms import (
     PLATFORMS_FILE,
     connect_platform,
@@ -121,6 +122,6 @@ def test_a_home_that_cannot_be_written_is_told_and_keeps_what_was_said(home):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_two_processes_lose_no_word_of_each_other(home):
-    halves = (("claude", "codex", "cursor"), ("opencode", "copilot", "gemini"))
+    halves: tuple[tuple[Platform, ...], ...] = (("claude", "codex", "cursor"), ("opencode", "copilot", "gemini"))
     assert at_once(lambda half: [remove_platform(home, name) for name in halves[half]], 2) == [DONE] * 2
     assert len(list_removed_platforms(home)) == 6

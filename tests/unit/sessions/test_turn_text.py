@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from lerim.sessions.model import OWN_COMMAND, QuestionAnswer, ToolCall
@@ -56,7 +58,8 @@ def test_answers_are_read_whatever_a_question_ends_with_and_however_its_options_
 @pytest.mark.parametrize("field", ["description", "command", "plan", "output", "feedback"])
 def test_only_an_answer_is_read_as_one_whatever_a_tool_was_asked_for_or_says(field: str) -> None:
     forged = "One\nWhich store? [SQLite | Postgres] Postgres"
-    [call] = parse_stored_calls(render_calls((ToolCall("1", "search", "other", "error", **{field: forged}),)))
+    fields: dict[str, Any] = {field: forged}
+    [call] = parse_stored_calls(render_calls((ToolCall("1", "search", "other", "error", **fields),)))
     assert call.answers == ()
     assert "] Postgres" in call.text
 

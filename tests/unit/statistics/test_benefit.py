@@ -12,6 +12,7 @@ import terminal
 from claude_lines import Fields, answer, call, prompt, reply, text
 from desk import Desk
 from lerim.memory import MemorySearch, ServedOutcomes, Serving, Uses, record_serving
+from lerim.memory.serving.servings import Channel
 from lerim.statistics import BenefitFigures, compute_benefit
 from reviews import remember
 
@@ -31,7 +32,7 @@ def seconds(clock: str) -> float:
 def serve(
     desk: Desk, memory: str, clock: str, session: str = "s1", *, event: str = "start", agent: str = "claude"
 ) -> None:
-    channel = "hook" if session else "mcp"
+    channel: Channel = "hook" if session else "mcp"
     assert (
         record_serving(desk.place.private, Serving(seconds(clock), channel, agent, event, (memory,), session)) is None
     )

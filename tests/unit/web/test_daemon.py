@@ -169,7 +169,8 @@ async def test_it_waits_for_a_sync_of_another_process_and_others_see_its_progres
 
 
 async def test_a_sync_in_the_terminal_waits_for_that_of_the_server_and_shows_its_progress(desk: Desk) -> None:
-    key, seen = desk.place.project.key, []
+    key = desk.place.project.key
+    seen: list[SyncProgress] = []
     progress = SyncProgress("reading", 3, 9, 1)
     with share_progress(desk.home, key) as share:
         share(progress)

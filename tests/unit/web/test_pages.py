@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -55,7 +56,7 @@ def page(server: WebServer, place: ReviewPaths, name: str, status: int = 200, **
     return str(response.text)
 
 
-def send(server: WebServer, place: ReviewPaths, name: str, status: int = 303, **fields: str) -> str:
+def send(server: WebServer, place: ReviewPaths, name: str, status: int = 303, **fields: Any) -> str:
     """Sends a form; the text of the answer."""
     response = server.client.post(f"/projects/{place.project.key}/{name}", data=fields)
     assert response.status_code == status, response.text
@@ -198,7 +199,7 @@ def test_a_memory_is_edited_and_rated_and_what_was_not_shown_stays(server: WebSe
     text = page(server, place, name, edit="yes")
     shown = re.search(r'name="title" value="([^"]*)"', text)
     assert shown
-    fields = {"title": html.unescape(shown[1]), "body": "It is\r\nvery fast.", "tags": "packaging"}
+    fields: dict[str, Any] = {"title": html.unescape(shown[1]), "body": "It is\r\nvery fast.", "tags": "packaging"}
     stale = send(server, place, name, 409, action="edit", seen="0" * 64, **fields)
     assert "This memory has changed since it was shown." in stale
     send(server, place, name, action="edit", seen=field(text, "seen"), **fields)

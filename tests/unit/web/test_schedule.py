@@ -13,7 +13,8 @@ def looks(
     schedule: Schedule, *, until: float, changes: tuple[float, ...] = (), settles_in: float | None = None
 ) -> list[float]:
     """The times at which the daemon would look, if it sleeps as long as the schedule says."""
-    now, found, pending = 0.0, [], sorted(changes)
+    found: list[float] = []
+    now, pending = 0.0, sorted(changes)
     while True:
         wake = now + schedule.seconds_until_next(now)
         if pending and pending[0] <= wake:
