@@ -1,4 +1,4 @@
-"""Splits text into words for search and comparison.
+"""Splits text into words for search and comparison, and cuts a line between words.
 
 Identifiers yield the whole word and its parts. Names with symbols (`C++`, `.NET`) are one word. Text in scripts without
 spaces is split into pairs of letters."""
@@ -131,6 +131,15 @@ def letter_pairs(run: str) -> list[str]:
 
 def _has_parts(word: str) -> bool:
     return "_" in word or not (word.islower() or word[1:].islower() or word.isupper() or word.isdigit())
+
+
+def shorten_line(text: str, limit: int) -> str:
+    """Cuts text to `limit` characters, ending in an ellipsis if anything was cut: after a word, unless that would leave
+    less than half."""
+    if len(text) <= limit:
+        return text
+    end = text.rfind(" ", limit // 2, limit)
+    return text[: end if end >= 0 else limit - 1].rstrip(" ,;:") + "…"
 
 
 def index_text(text: str) -> str:

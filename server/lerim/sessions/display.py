@@ -9,8 +9,9 @@ from pathlib import PurePath
 
 from lerim.redaction import clean_text
 from lerim.sessions.model import Platform
+from lerim.sessions.readers import make_session_title
 from lerim.sessions.search import SessionListItem
-from lerim.words import STOP_WORDS
+from lerim.words import STOP_WORDS, shorten_line
 
 MAX_TITLE = 200
 MAX_SNIPPET_SOURCE = 200_000
@@ -23,18 +24,14 @@ _SPACES = re.compile(r"\s+")
 
 
 def session_title(session: SessionListItem) -> str:
-    """The title of a session, or else its opening text, or else its id."""
-    return clean_line(session.title or session.opening) or f"Session {clean_line(session.session_id)[:8]}"
+    """The title of a session, or else one made from its opening text, or else its id."""
+    title = clean_line(session.title or make_session_title(session.opening))
+    return title or f"Session {clean_line(session.session_id)[:8]}"
 
 
 def clean_line(text: str, limit: int = MAX_TITLE) -> str:
     """Cleans text from a session into one short line for display; it is redacted as a whole before it is cut."""
     return shorten_line(_SPACES.sub(" ", clean_text(text)).strip(), limit)
-
-
-def shorten_line(text: str, limit: int) -> str:
-    """Cuts text to `limit` characters, ending in an ellipsis if anything was cut."""
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def make_snippet(text: str, words: str) -> str:

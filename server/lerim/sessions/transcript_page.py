@@ -11,11 +11,11 @@ from typing import Literal
 import msgspec
 
 from lerim.redaction import clean_text
-from lerim.sessions.display import shorten_line
 from lerim.sessions.model import Role
 from lerim.sessions.search import RedactedTurn, browsing
 from lerim.sessions.tables import StoredCall
 from lerim.times import format_utc
+from lerim.words import shorten_line
 
 MAX_TEXT = 20_000
 """Characters of one turn in a page. The page says how much was cut; a request for the whole turn returns it."""

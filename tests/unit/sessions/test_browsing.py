@@ -13,6 +13,7 @@ import pytest
 import catalog_dump
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.display import session_title
 from lerim.sessions.model import Session, ToolCall, Turn
 from lerim.sessions.search import SessionFilters, browsing
 
@@ -46,6 +47,14 @@ def add(catalog: Catalog, name: str, turns: list[Turn], *, days: int = 0, parent
     session = Session(name, "claude", path, title=title, started=BEGAN, ended=ended, turns=len(turns), parent=parent)
     assert not catalog_dump.add(catalog, replace(session, cwds=tuple({turn.cwd for turn in turns})), turns).failed
     return str(path)
+
+
+def test_a_session_without_a_title_is_named_by_whole_words_of_its_first_prompt(catalog: Catalog) -> None:
+    prompt = "Retries of the export must wait\nuntil the server" + " answers again" * 20
+    add(catalog, "a", [said("a", 0, prompt)])
+    [session], _ = browsing.list_recent_sessions(catalog.db, ["shop"], 0, 1, None)
+    repeated = " answers again" * 5
+    assert session_title(session) == f"Retries of the export must wait until the server{repeated}…"
 
 
 def test_days_come_newest_first_and_hold_the_sessions_that_ended_on_them(catalog: Catalog) -> None:

@@ -3,6 +3,7 @@ from .cursor import folders as folders
 from .engine import ASKS_MARK as ASKS_MARK
 from .engine import extract_own_words as extract_own_words
 from .engine import find_workspace_folder as find_workspace_folder
+from .engine import make_session_title as make_session_title
 from .engine import split_message as split_message
 from .engine import trim_torn_words as trim_torn_words
 from .engine import vscode_uri_to_path as vscode_uri_to_path

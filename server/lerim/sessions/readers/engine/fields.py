@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from lerim.patterns import compile_later
 from lerim.redaction import redact_secrets
+from lerim.words import shorten_line
 
 KEPT_CHARACTERS = 4000
 """Characters of a result that are kept at each end."""
@@ -54,7 +55,7 @@ def make_session_title(text: str | None) -> str:
     shown = redact_secrets(without_nul(text)).text
     heading = _HEADING.match(shown)
     words = " ".join((heading[1].strip(" #") if heading else shown).split()) or " ".join(shown.split())
-    return words if len(words) <= _TITLE_LIMIT else words[: _TITLE_LIMIT - 1].rstrip() + "…"
+    return shorten_line(words, _TITLE_LIMIT)
 
 
 def parse_timestamp(text: str | None) -> datetime | None:
