@@ -88,7 +88,7 @@ def _left_out_messages(search: PassageResults) -> Iterator[str]:
     if search.withheld:
         which = "One memory about it is" if search.withheld == 1 else f"{search.withheld} memories about it are"
         yield f"{which} archived, or its code has changed."
-        yield "To include such memories, ask again with them (in the terminal: `--all`)."
+        yield "You can ask again and include such memories."
     if search.uncompared:
         which = "One memory about it was" if search.uncompared == 1 else f"{search.uncompared} memories about it were"
         yield f"{which} not compared with the code here yet; maintain the memories (`lerim maintain`) to compare them."

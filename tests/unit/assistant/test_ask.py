@@ -156,7 +156,8 @@ def test_what_was_archived_answers_only_where_it_is_asked_for(desk: Desk) -> Non
     path.rename(gone)
     answer = asked(desk, "uv or pip for installs")
     assert not [ref for ref in refs(answer) if ref.startswith("m:")]
-    assert "One memory about it is archived, or its code has changed" in answer["message"]
+    assert "One memory about it is archived, or its code has changed. You can ask again and" in answer["message"]
+    assert "--" not in answer["message"], "a flag of the terminal would mean nothing in the editor and the browser"
     answer = asked(desk, "uv or pip for installs", everything=True)
     assert [one["detail"] for one in answer["passages"] if one["citation"]["kind"] == "memory"] == [
         "decision, archived"

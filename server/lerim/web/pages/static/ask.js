@@ -23,7 +23,11 @@ async function ask(fields) {
   stop.hidden = false;
   state.textContent = "Looking for an answer…";
   try {
-    const body = JSON.stringify({ text: String(fields.get("question")), use_model: fields.get("only_sources") === null });
+    const body = JSON.stringify({
+      text: String(fields.get("question")),
+      use_model: fields.get("only_sources") === null,
+      everything: fields.get("everything") !== null,
+    });
     const headers = { "content-type": "application/json" };
     const response = await fetch(form.dataset.address, { method: "POST", headers, body, signal: running.signal });
     if (!response.ok) throw new Error(refusalText(await response.text()));
