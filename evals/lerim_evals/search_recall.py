@@ -12,7 +12,7 @@ from lerim.errors import Problem, SettingsError
 from lerim.sessions import discovery
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import PLATFORM_NAMES, Platform, Readable, Transcript
-from lerim.sessions.reader_problems import SKIPPED_CODE
+from lerim.sessions.reader_problems import UNREPORTED_CODES
 from lerim.sessions.readers import platform_readers
 
 SEARCH_LIMIT = 50
@@ -96,7 +96,7 @@ def index_stores(catalog: Catalog, sessions: Path, stores: Sequence[Store]) -> l
     found = discovery.discover_stores(roots)
     discovery.open_databases(found, {}, ())
     transcripts, _ = discovery.deduplicate_transcripts(found, {})
-    problems = [one for one in found.problems if one.code != SKIPPED_CODE]
+    problems = [one for one in found.problems if one.code not in UNREPORTED_CODES]
     for indexed in catalog.index_transcripts(_read_transcripts(transcripts), _NoOwners()):
         problems += indexed.problems
     return problems

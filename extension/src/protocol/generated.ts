@@ -214,8 +214,8 @@ export interface StoreView {
 /**
  * Sessions or stores that are not read, counted by the reason.
  *
- * `reason`: `skipped` (only the agent's own program can read it, or it is compressed), `unreadable` (no permission, or
- * a disk error), `failed` (it could not be parsed), `in-part` (read except for damaged parts), `no-folder` (read, but
+ * `reason`: `skipped` (only the agent's own program can read it), `compressed`, `unreadable` (no permission, or a disk
+ * error), `failed` (it could not be parsed), `in-part` (read except for damaged parts), `no-folder` (read, but
  * it belongs to no project because its working folder is unknown). `example` is one of the places, `message` says what
  * happened there.
  */

@@ -150,6 +150,7 @@ const readReasons: ReadonlySet<string> = new Set(["no-folder", "in-part"]);
 
 const reasonTexts: Readonly<Record<string, string>> = {
   skipped: "only the agent itself can read it",
+  compressed: "compressed",
   unreadable: "could not be opened",
   failed: "could not be parsed",
   "in-part": "partly damaged, the rest was read",

@@ -20,8 +20,8 @@ from lerim.sessions import (
     FAILED,
     PLATFORM_NAMES,
     PLATFORM_READERS,
-    SKIPPED_CODE,
     UNREADABLE,
+    UNREPORTED_CODES,
     Catalog,
     DiscoveredStores,
     Health,
@@ -39,7 +39,7 @@ from lerim.sessions import (
 from lerim.times import format_utc
 
 NO_FOLDER = "no-folder"
-_REASONS = {SKIPPED_CODE: SKIPPED_CODE, ReaderError.code: FAILED}
+_REASONS = {**{code: code for code in UNREPORTED_CODES}, ReaderError.code: FAILED}
 _HOMELESS = "It does not say in which folder it ran, so it belongs to no project."
 SHARED_FOLDER = "User"
 """An editor's folder in which an agent keeps its sessions: it exists without the agent as well."""
@@ -60,8 +60,8 @@ class StoreView(msgspec.Struct, frozen=True):
 class SkippedView(msgspec.Struct, frozen=True):
     """Sessions or stores that are not read, counted by the reason.
 
-    `reason`: `skipped` (only the agent's own program can read it, or it is compressed), `unreadable` (no permission, or
-    a disk error), `failed` (it could not be parsed), `in-part` (read except for damaged parts), `no-folder` (read, but
+    `reason`: `skipped` (only the agent's own program can read it), `compressed`, `unreadable` (no permission, or a disk
+    error), `failed` (it could not be parsed), `in-part` (read except for damaged parts), `no-folder` (read, but
     it belongs to no project because its working folder is unknown). `example` is one of the places, `message` says what
     happened there.
     """
@@ -227,7 +227,7 @@ class _AgentExaminer:
         ]
 
     def _last_error(self, platform: Platform, stores: DiscoveredStores) -> LastErrorView | None:
-        current = [problem for problem in stores.problems if problem.code != SKIPPED_CODE]
+        current = [problem for problem in stores.problems if problem.code not in UNREPORTED_CODES]
         if current:
             return LastErrorView(clean_text(current[0].message), clean_text(current[0].path), "")
         recorded = [(when, place, error) for of, place, error, when in self.health.failed_jobs if of == platform]

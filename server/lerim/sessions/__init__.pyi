@@ -62,7 +62,7 @@ from .queue import PendingTurns as PendingTurns
 from .queue import QueueJob as QueueJob
 from .queue import list_pending_summaries as list_pending_summaries
 from .queue import settle_summaries as settle_summaries
-from .reader_problems import SKIPPED_CODE as SKIPPED_CODE
+from .reader_problems import UNREPORTED_CODES as UNREPORTED_CODES
 from .reader_problems import select_reader_problems as select_reader_problems
 from .readers import ASKS_MARK as ASKS_MARK
 from .readers import PLATFORM_READERS as PLATFORM_READERS

@@ -14,9 +14,9 @@ from lerim.errors import Problem
 from lerim.sessions.readers import claude_folder_name, find_workspace_folder, folders_by_hash
 from lerim.sessions.readers import folders as cursor_folders
 
-SKIPPED_CODE = "skipped"
-"""The problem code of a store that only its own program can read, and of a compressed session: `lerim connect list`
-reports it, and a sync only counts it."""
+UNREPORTED_CODES = frozenset(("skipped", "compressed"))
+"""The problem codes of a store that only its own program can read, and of a compressed session: `lerim connect list`
+reports them, a sync does not."""
 
 MOST_PER_MESSAGE = 3
 """How many problems with the same message are reported; the rest is only counted."""
@@ -31,7 +31,7 @@ def select_reader_problems(problems: Iterable[Problem], folders: Sequence[str]) 
     folder_names = _StoreFolderNames(folders)
     by_message: dict[tuple[str, str], list[Problem]] = {}
     for one in dict.fromkeys(problems):
-        if one.code != SKIPPED_CODE and not folder_names.is_of_other_project(Path(one.path)):
+        if one.code not in UNREPORTED_CODES and not folder_names.is_of_other_project(Path(one.path)):
             by_message.setdefault((one.code, one.message), []).append(one)
     found: list[Problem] = []
     for (code, message), group in by_message.items():

@@ -16,7 +16,7 @@ from lerim.jobs import examine_agents
 from lerim.sessions.catalog.catalog import Catalog
 from stories import FIRST
 from story_stores import AGENTS
-from terminal import run
+from terminal import answer, run
 
 NAME = "11111111-2222-4333-8444-555555555555"
 
@@ -53,6 +53,21 @@ def test_sessions_that_stay_unread_are_counted_by_every_sync_and_named_by_the_ag
         told = run(*command, *here).stdout
         assert f"{NAME}.jsonl: Nothing of this session of Claude Code could be read." in told
         assert "that this version of Lerim does not know. Update Lerim." in told
+    unread = answer("agents", "status", *here)["unread"]
+    assert [(one["platform"], one["reason"], one["count"]) for one in unread] == [
+        ("claude", "failed", 1),
+        ("opencode", "unreadable", 1),
+    ]
+
+
+def test_a_sync_says_nothing_of_sessions_that_only_their_agent_can_read(desk: Desk, isolated: Path) -> None:
+    conversations = isolated / ".gemini" / "antigravity" / "conversations"
+    conversations.mkdir(parents=True)
+    (conversations / "0000aaaa.pb").write_bytes(b"\x0a\x01")
+    here = ("--repo", str(desk.repo))
+    assert "not read" not in run("sync", *here).stdout
+    assert "kept in a form that only Antigravity reads" in run("connect", "list", *here).stdout
+    assert "kept in a form that only Antigravity reads" in run("agents", "status", *here).stdout
 
 
 def test_a_compressed_session_is_counted_and_named_until_it_is_unpacked(desk: Desk, repo: Path, isolated: Path) -> None:
@@ -66,7 +81,7 @@ def test_a_compressed_session_is_counted_and_named_until_it_is_unpacked(desk: De
     assert (report.sessions.found, report.problems) == (0, [])
     agents = examine_agents(desk.home, os.environ)
     skipped = [(one.platform, each.reason, each.count) for one in agents for each in one.skipped]
-    assert skipped == [(name, "skipped", 1) for name in ("claude", "codex", "copilot", "gemini")]
+    assert skipped == [(name, "compressed", 1) for name in ("claude", "codex", "copilot", "gemini")]
     for path in packed:
         path.write_bytes(gzip.decompress(path.with_name(f"{path.name}.gz").read_bytes()))
     assert desk.sync().sessions.found == 4

@@ -13,6 +13,7 @@ import typer
 from lerim.cli.agents.changes import carry_out
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
+    UNREAD_REASONS,
     JsonOption,
     RepoOption,
     describe_skipped,
@@ -25,6 +26,7 @@ from lerim.cli.terminal import (
 )
 from lerim.errors import UsageError
 from lerim.project import Project, locate_project
+from lerim.sessions import Platform
 from lerim.times import format_moment
 
 if TYPE_CHECKING:
@@ -53,10 +55,28 @@ YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask. Needs 
 
 
 class ConnectionListOutput(msgspec.Struct, frozen=True):
-    """What `agents list` and `agents status` print with `--json`; `project` is the repository's root, or ""."""
+    """What `agents list` prints with `--json`; `project` is the repository's root, or ""."""
 
     project: str
     agents: list[ConnectionView]
+
+
+class UnreadOutput(msgspec.Struct, frozen=True):
+    """Sessions or stores of an agent of which nothing is read for one reason (the fields of `SkippedView`)."""
+
+    platform: Platform
+    reason: str
+    count: int
+    example: str
+    message: str
+
+
+class ConnectionStatusOutput(msgspec.Struct, frozen=True):
+    """What `agents status` prints with `--json`; `project` is the repository's root, or ""."""
+
+    project: str
+    agents: list[ConnectionView]
+    unread: list[UnreadOutput]
 
 
 @agents_app.command("list")
@@ -91,12 +111,18 @@ def status_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = Fals
     """Show each file that gives an agent memories: its state, the last call, what keeps it from working, and what is
     not installed. Also names sessions of the agent that cannot be read."""
     project, agents = _examine(repo)
+    states = examine_agents(project)
     if as_json:
-        output.show_json(ConnectionListOutput(str(project.root) if project else "", list(agents)))
+        unread_output = [
+            UnreadOutput(agent.platform, one.reason, one.count, one.example, one.message)
+            for agent in states
+            for one in agent.skipped
+            if one.reason in UNREAD_REASONS
+        ]
+        output.show_json(ConnectionStatusOutput(str(project.root) if project else "", list(agents), unread_output))
         return
     unread_by_agent = {
-        one.platform: [f"not read: {line}" for line in describe_skipped(one, unread=True)]
-        for one in examine_agents(project)
+        one.platform: [f"not read: {line}" for line in describe_skipped(one, unread=True)] for one in states
     }
     fed = [one for one in agents if any(channel.state not in _NO_FILE for channel in one.channels)]
     for one in agents:

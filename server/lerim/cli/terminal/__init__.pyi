@@ -1,4 +1,5 @@
 from . import output as output
+from .agent_states import UNREAD_REASONS as UNREAD_REASONS
 from .agent_states import describe_skipped as describe_skipped
 from .agent_states import describe_unread as describe_unread
 from .agent_states import examine_agents as examine_agents

@@ -12,8 +12,10 @@ from lerim.project import Project
 if TYPE_CHECKING:
     from lerim.jobs import AgentView
 
-_UNREAD_REASONS = ("skipped", "unreadable", "failed")
-"""The reasons of `SkippedView` for which nothing of a session or store is read."""
+_MENDABLE_REASONS = ("compressed", "unreadable", "failed")
+UNREAD_REASONS = ("skipped", *_MENDABLE_REASONS)
+"""The reasons of `SkippedView` for which nothing of a session or store is read. Only its own program can read one that
+is skipped: there is nothing that the person could do."""
 
 
 def examine_agents(project: Project | None = None) -> list[AgentView]:
@@ -28,15 +30,15 @@ def describe_skipped(agent: AgentView, *, unread: bool = False) -> Iterator[str]
     """Yields a line for each reason why sessions or stores of an agent are not read, or not to their end; with
     `unread` only those of which nothing is read."""
     for skipped in agent.skipped:
-        if unread and skipped.reason not in _UNREAD_REASONS:
+        if unread and skipped.reason not in UNREAD_REASONS:
             continue
         more = f" (and {skipped.count - 1} more)" if skipped.count > 1 else ""
         yield f"{skipped.example}{more}: {skipped.message}"
 
 
 def describe_unread(agents: Sequence[AgentView]) -> str:
-    """Says how many sessions and stores are not read, or returns "" if all are."""
-    count = sum(one.count for agent in agents for one in agent.skipped if one.reason in _UNREAD_REASONS)
+    """Says how many sessions and stores are not read for a reason that the person can mend, or returns ""."""
+    count = sum(one.count for agent in agents for one in agent.skipped if one.reason in _MENDABLE_REASONS)
     if not count:
         return ""
     what = "1 session or store is" if count == 1 else f"{count:,} sessions or stores are"

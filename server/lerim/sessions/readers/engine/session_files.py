@@ -83,7 +83,7 @@ def list_folder(folder: Path, problems: list[Problem], *, unpacked: str = "") ->
         packed = _COMPRESSED_NAME.fullmatch(entry.name)
         if packed and packed[2] != unpacked and packed[1] not in names:
             what = "This session is compressed, so it is not read. Unpack it, and the next sync reads it."
-            problems.append(Problem("skipped", entry.path, what))
+            problems.append(Problem("compressed", entry.path, what))
     return found
 
 
