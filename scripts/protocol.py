@@ -28,7 +28,7 @@ from lerim.memory import record
 from lerim.memory.kinds import MemoryKind
 from lerim.models import editor
 from lerim.review.candidates import ProposedAction
-from lerim.review.compare import NeighbourAnswer
+from lerim.review.decisions import NeighbourAnswer
 from lerim.sessions import Role
 
 REPOSITORY = Path(__file__).resolve().parents[1]

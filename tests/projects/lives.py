@@ -19,8 +19,7 @@ from lerim.memory.record import Evidence, MemoryRecord, Primitive
 from lerim.memory.search.memory_search import MemorySearch
 from lerim.memory.store import StoredMemory
 from lerim.paths import Home
-from lerim.review import acts, queue
-from lerim.review.candidates import CandidateEdit
+from lerim.review import CandidateEdit, acts, queue
 from proposals import review_paths
 
 START = datetime(2026, 8, 1, 10, tzinfo=UTC)

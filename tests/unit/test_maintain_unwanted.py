@@ -13,8 +13,7 @@ from lerim.jobs.maintain import MaintainReport
 from lerim.memory.lifecycle import Feedback
 from lerim.memory.record import Evidence, Primitive
 from lerim.memory.uses import Uses
-from lerim.review import acts, queue
-from lerim.review.candidates import CandidateEdit
+from lerim.review import CandidateEdit, acts, queue
 from reviews import accepted, maintained
 
 NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)

@@ -50,23 +50,25 @@ export interface ActParams {
   edit?: Edit | null;
   quotes?: ("local" | "shared") | null;
   scope?: Scope;
-  choice?: ChoiceParams | null;
+  choice?: NeighbourChoice | null;
 }
 /**
  * A candidate's new text, and its new references and kind if they change.
  */
 export interface Edit {
+  references?: string[] | null;
+  kind?: MemoryKind | null;
   title: string;
   body: string;
   tags: string[];
-  references?: string[] | null;
-  kind?: MemoryKind | null;
 }
 /**
- * The person's decision on how a candidate relates to an existing memory. `keep` needs no `memory`: the new one is
- * added beside all neighbours. `hash` is that of the neighbour as it was shown.
+ * A person's answer about a candidate and a memory, given by its id. `keep` without a memory applies to all
+ * neighbours.
+ *
+ * `hash` is the hash of the memory file's text as the person saw it; empty if unknown.
  */
-export interface ChoiceParams {
+export interface NeighbourChoice {
   answer: NeighbourAnswer;
   memory?: string;
   hash?: string;

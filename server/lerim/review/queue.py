@@ -31,7 +31,6 @@ from lerim.review.acts import find_undoable as find_undoable
 from lerim.review.acts import list_steps as list_steps
 from lerim.review.acts import undo_auto_accept
 from lerim.review.acts import undo_last as undo_last
-from lerim.review.candidates import CandidateEdit as CandidateEdit
 from lerim.review.candidates import Proposal as Proposal
 from lerim.review.candidates import (
     list_candidate_ids,
@@ -41,8 +40,9 @@ from lerim.review.candidates import (
     sort_best_first,
 )
 from lerim.review.compare import MIN_NEAR_SIMILARITY, NearMemory, find_neighbours
-from lerim.review.compare import NeighbourAnswer as NeighbourAnswer
-from lerim.review.compare import NeighbourChoice as NeighbourChoice
+from lerim.review.decisions import CandidateEdit as CandidateEdit
+from lerim.review.decisions import NeighbourAnswer as NeighbourAnswer
+from lerim.review.decisions import NeighbourChoice as NeighbourChoice
 from lerim.review.ledger import DROP_REASON_TEXTS, ClaimState, Ledger, LedgerClaim
 from lerim.review.ledger import load_adjustment as load_adjustment
 from lerim.review.proposing import Suggestion as Suggestion

@@ -11,7 +11,8 @@ import msgspec
 from lerim.memory import Evidence, Primitive, Scope, StoredMemory, redact_record
 from lerim.redaction import redact_secrets, remove_orders, show_hidden
 from lerim.review.candidates import Maker, Proposal, ProposedAction
-from lerim.review.compare import ANSWERS, NearMemory, NeighbourAnswer
+from lerim.review.compare import ANSWERS, NearMemory
+from lerim.review.decisions import NeighbourAnswer
 from lerim.review.ledger import DROP_REASON_TEXTS, Action, LeftOut
 from lerim.sessions import agent_name
 from lerim.times import format_utc

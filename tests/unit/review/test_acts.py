@@ -14,8 +14,8 @@ from lerim.memory.search.filters import MemoryFilters
 from lerim.memory.search.memory_search import search_memories
 from lerim.memory.uses import Uses
 from lerim.memory.views import memory_view
-from lerim.review import acts, merge_conflict, queue
-from lerim.review.candidates import ACCEPTED_CONFIDENCE, CandidateEdit
+from lerim.review import CandidateEdit, acts, merge_conflict, queue
+from lerim.review.candidates import ACCEPTED_CONFIDENCE
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
 from reviews import added
@@ -88,7 +88,7 @@ def test_new_tags_alone_make_a_memory_no_surer_and_no_newer_and_still_true_makes
     place: ReviewPaths,
 ) -> None:
     path = put(place)
-    assert acts.edit_memory(place, NAME, CandidateEdit(tags=("ci",)), ["./src\\app.py"]).ok
+    assert acts.edit_memory(place, NAME, CandidateEdit(tags=("ci",), references=("./src\\app.py",))).ok
     old, new = parse_record(DECISION, path), parse_record(path.read_text(), path)
     assert (new.tags, new.references) == (("ci",), ("src/app.py",))
     assert (new.title, new.body, new.confidence, new.updated) == (old.title, old.body, old.confidence, old.updated)

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from desk import Desk
-from lerim.review import acts, load_memories_as_of, queue
-from lerim.review.candidates import CandidateEdit
+from lerim.review import CandidateEdit, acts, load_memories_as_of, queue
 from reviews import added, made_candidate, proposed
 from sixty_days import RULES, Life
 from terminal import answer, run

@@ -10,8 +10,7 @@ import pytest
 
 from lerim.memory.record import MemoryRecord, render_record
 from lerim.memory.uses import Uses
-from lerim.review import acts, queue
-from lerim.review.candidates import CandidateEdit
+from lerim.review import CandidateEdit, acts, queue
 from lerim.review.review_paths import ReviewPaths
 from reviews import Make, accepted, maintained
 

@@ -9,8 +9,7 @@ import pytest
 from lerim.errors import LerimError, NotFoundError, StaleError
 from lerim.memory.record import parse_record
 from lerim.memory.search.memory_search import MemorySearch
-from lerim.review import list_file_candidates, queue
-from lerim.review.compare import NeighbourChoice
+from lerim.review import NeighbourChoice, list_file_candidates, queue
 from lerim.review.review_paths import ReviewPaths
 from reviews import Make, accepted, added, proposed, waiting
 

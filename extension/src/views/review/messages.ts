@@ -1,5 +1,5 @@
 // Messages between the host side (views/review/host.ts) and the webview (views/review/web/review.ts) of the review panel. The host checks what it receives.
-import type { CandidateView, ChoiceParams, Edit, LeftOutView, NeighbourAnswer, Problem, ReferenceProblem, FieldCompletion, UndoView } from "../../protocol";
+import type { CandidateView, NeighbourChoice, Edit, LeftOutView, NeighbourAnswer, Problem, ReferenceProblem, FieldCompletion, UndoView } from "../../protocol";
 import { memoryKinds } from "../../text/wording";
 import { isObject, isText } from "../shared/checks";
 
@@ -8,7 +8,7 @@ export type ReviewAction = "accept" | "reject" | "edit";
 export type FromWebview =
   | { readonly type: "ready" }
   /** `choice` relates an accepted candidate to a similar memory; null: use the suggestion, else add a new memory. */
-  | { readonly type: "act"; readonly id: string; readonly action: ReviewAction; readonly edit: Edit | null; readonly choice: Required<ChoiceParams> | null }
+  | { readonly type: "act"; readonly id: string; readonly action: ReviewAction; readonly edit: Edit | null; readonly choice: Required<NeighbourChoice> | null }
   /** An action with an invalid edit; made by the parser, so that it can be answered. */
   | { readonly type: "invalidEdit"; readonly id: string; readonly action: ReviewAction; readonly reason: string }
   /** One action on several candidates, confirmed by the person. */
@@ -115,7 +115,7 @@ export function findEditError(edit: Edit): string | undefined {
 
 const neighbourAnswers: readonly NeighbourAnswer[] = ["same", "replaces", "changes", "answers", "keep"];
 
-function parseChoice(value: unknown): Required<ChoiceParams> | null | undefined {
+function parseChoice(value: unknown): Required<NeighbourChoice> | null | undefined {
   if (value === null) return null;
   if (!isObject(value)) return undefined;
   const { memory, hash } = value;

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 
 from lerim.cli.memory.commands import KindName, memory_app, read_body
@@ -24,7 +25,7 @@ from lerim.cli.terminal import (
     with_error_exit,
 )
 from lerim.memory import Feedback, split_kind
-from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts
+from lerim.review import MemoryEdit, ReviewPaths, ReviewResult, acts
 from lerim.views import MergedFileOutput, find_missing_references, merge_memory
 
 __all__ = ["memory_app"]
@@ -63,13 +64,13 @@ def edit_command(
         raise typer.BadParameter("There is nothing to change. Give --title, --body, --tag or --reference.")
     paths = find_review_paths(repo, personal)
     memory_id = make_memory_id_finder(paths)(memory_id)
-    edit = CandidateEdit(title, None if body is None else read_body(body), None if tag is None else tuple(tag))
     references = None if reference is None else parse_typed_references(paths.project, reference)
-    words = {"title": edit.title, "body": edit.body, "tags": edit.tags, "references": references}
+    words = None if body is None else read_body(body)
+    edit = MemoryEdit(title, words, None if tag is None else tuple(tag), references)
     act_on_each(
         [memory_id],
-        lambda name: acts.edit_memory(paths, name, edit, references),
-        ServerAct("memories", "edit", words),
+        lambda name: acts.edit_memory(paths, name, edit),
+        ServerAct("memories", "edit", msgspec.structs.asdict(edit)),
         as_json=as_json,
         personal=personal,
         paths=paths,

@@ -21,7 +21,6 @@ from lerim.lsp.protocol import (
     ActOnManyParams,
     ActParams,
     CompleteParams,
-    Edit,
     ItemParams,
     LeftOutParams,
     QuotesParams,
@@ -280,19 +279,12 @@ def _undo(paths: ReviewPaths, action: str | None) -> queue.ReviewResult:
 
 
 def _act(paths: ReviewPaths, params: ActParams) -> queue.ReviewResult:
-    edit = _make_edit(params.edit) if params.edit is not None else None
+    edit = params.edit
     match params.action:
         case "accept":
-            one = params.choice
-            choice = queue.NeighbourChoice(one.answer, one.memory, one.hash) if one is not None else None
-            return queue.accept_candidate(paths, params.id, edit, params.quotes, choice=choice)
+            return queue.accept_candidate(paths, params.id, edit, params.quotes, choice=params.choice)
         case "reject":
             return queue.reject_candidate(paths, params.id)
         case "edit" if edit is not None:
             return queue.edit_candidate(paths, params.id, edit)
     raise MemoryError_("There is nothing to change.", where=params.id[:80], todo="Send the new title, body and tags.")
-
-
-def _make_edit(edit: Edit) -> queue.CandidateEdit:
-    references = None if edit.references is None else tuple(edit.references)
-    return queue.CandidateEdit(edit.title, edit.body, tuple(edit.tags), references, edit.kind)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from lerim.files import encode_writable_json
-from lerim.memory import MemoryKind
+from lerim.review import CandidateEdit, NeighbourChoice
 
 SYNC = "lerim/sync"
 REVIEW_LIST = "lerim/review/list"
@@ -107,23 +107,12 @@ class RootParams(Params, frozen=True):
     root: str
 
 
-class Edit(Params, frozen=True):
+class Edit(CandidateEdit, frozen=True, kw_only=True):
     """A candidate's new text, and its new references and kind if they change."""
 
     title: str
     body: str
-    tags: list[str]
-    references: list[str] | None = None
-    kind: MemoryKind | None = None
-
-
-class ChoiceParams(Params, frozen=True):
-    """The person's decision on how a candidate relates to an existing memory. `keep` needs no `memory`: the new one is
-    added beside all neighbours. `hash` is that of the neighbour as it was shown."""
-
-    answer: Literal["same", "replaces", "changes", "answers", "keep"]
-    memory: str = ""
-    hash: str = ""
+    tags: tuple[str, ...]
 
 
 class ActParams(Params, frozen=True):
@@ -136,7 +125,7 @@ class ActParams(Params, frozen=True):
     edit: Edit | None = None
     quotes: Literal["shared", "local"] | None = None
     scope: Literal["project", "global"] = "project"
-    choice: ChoiceParams | None = None
+    choice: NeighbourChoice | None = None
 
 
 class CandidateParams(Params, frozen=True):

@@ -23,7 +23,6 @@ from lerim.review.accepting.edit_or_reject import HeldBulk, check_seen, load_cla
 from lerim.review.accepting.effects import Effects, compute_effects
 from lerim.review.accepting.outdated import check_changed_targets, check_lost_targets, check_rating_stands
 from lerim.review.candidates import (
-    CandidateEdit,
     Proposal,
     ProposedAction,
     Target,
@@ -31,7 +30,8 @@ from lerim.review.candidates import (
     apply_edit,
     parse_candidate,
 )
-from lerim.review.compare import ACTIONS, ANSWERS, NeighbourChoice, RecordedAnswer, find_neighbours
+from lerim.review.compare import ACTIONS, ANSWERS, RecordedAnswer, find_neighbours
+from lerim.review.decisions import CandidateEdit, NeighbourChoice
 from lerim.review.ledger import ActionKind, ClaimState, FileChange, JudgmentKind, Ledger
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths

@@ -9,7 +9,8 @@ from datetime import datetime
 from lerim.errors import NotFoundError, StaleError
 from lerim.memory import Store
 from lerim.review import actions
-from lerim.review.candidates import CandidateEdit, Proposal, apply_edit, load_candidate, parse_candidate
+from lerim.review.candidates import Proposal, apply_edit, load_candidate, parse_candidate
+from lerim.review.decisions import CandidateEdit
 from lerim.review.ledger import Action, FileChange, Ledger, LedgerClaim
 from lerim.review.proposing import SUGGESTION_PREFIX
 from lerim.review.results import ReviewResult

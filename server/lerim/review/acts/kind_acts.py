@@ -21,7 +21,8 @@ from lerim.memory import (
 )
 from lerim.review.accepting import file_change
 from lerim.review.acts.held_memory import UNCHANGED_MESSAGE, HeldMemory, current_second, hold_memory
-from lerim.review.candidates import PERSON_CONFIDENCE, CandidateEdit, clean_edit, join_lines
+from lerim.review.candidates import PERSON_CONFIDENCE, clean_edit, join_lines
+from lerim.review.decisions import MemoryEdit
 from lerim.review.ledger import FileChange
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
@@ -77,7 +78,7 @@ def promote_question(
             todo = "Use `lerim memory kind` to make it a decision, or `lerim memory restore` first."
             raise MemoryError_("This is not an open question.", where=str(memory.path), todo=todo)
         now = current_second()
-        words = clean_edit(CandidateEdit(title or old.title, body or ""), memory.path)
+        words = clean_edit(MemoryEdit(title or old.title, body or ""), memory.path)
         states = memory.ledger.states()
         decision = MemoryRecord(
             *("", "decision", words.title or "", now, now, "manual", PERSON_CONFIDENCE, old.tags, words.body or ""),

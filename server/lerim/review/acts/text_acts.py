@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -15,7 +14,6 @@ from lerim.memory import (
     check_references,
     lifecycle,
     parse_record,
-    parse_references,
     verifying,
 )
 from lerim.redaction import redact_secrets
@@ -24,32 +22,30 @@ from lerim.review.acts.held_memory import UNCHANGED_MESSAGE, HeldMemory, current
 from lerim.review.candidates import (
     ACCEPTED_CONFIDENCE,
     PERSON_CONFIDENCE,
-    CandidateEdit,
     clean_edit,
     join_lines,
     text_with_references,
 )
+from lerim.review.decisions import MemoryEdit
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
 
 
-def edit_memory(
-    paths: ReviewPaths, memory_id: str, edit: CandidateEdit, references: Sequence[str] | None = None
-) -> ReviewResult:
+def edit_memory(paths: ReviewPaths, memory_id: str, edit: MemoryEdit) -> ReviewResult:
     """Change a memory's words, tags or references, without secrets.
 
     If the words change, its confidence becomes at least `PERSON_CONFIDENCE`, `updated` becomes the current time, and
     its references count as verified now. Raises NotFoundError, MemoryError_, StaleError, BusyError.
     """
     with hold_memory(paths, memory_id) as memory:
-        text = _edited_text(memory, edit, None if references is None else parse_references(references))
+        text = _edited_text(memory, edit)
         if text == memory.text:
             return ReviewResult(True, "unchanged", UNCHANGED_MESSAGE, path=str(memory.path))
         label = f"Edited: {parse_record(text, memory.path).title}"
         return memory.perform("change", label, [memory.rewrite_change(text)])
 
 
-def _edited_text(memory: HeldMemory, edit: CandidateEdit, references: tuple[str, ...] | None) -> str:
+def _edited_text(memory: HeldMemory, edit: MemoryEdit) -> str:
     """The edited text. A part that was sent back as shown (with secrets removed) is left unchanged."""
     old = memory.record
     words = clean_edit(edit, memory.path)
@@ -61,7 +57,7 @@ def _edited_text(memory: HeldMemory, edit: CandidateEdit, references: tuple[str,
         changes |= {"confidence": max(old.confidence, PERSON_CONFIDENCE), "updated": max(old.updated, current_second())}
     if words.tags not in (None, tuple(redact_secrets(join_lines(tag)).text for tag in old.tags)):
         changes["tags"] = words.tags
-    with_references = old if references is None else replace(old, references=references)
+    with_references = old if words.references is None else replace(old, references=words.references)
     if with_references.references != old.references:
         changes["references"] = with_references.references or None
     # new words verify the references, as an accepted update does

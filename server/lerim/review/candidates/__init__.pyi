@@ -15,7 +15,6 @@ from .memory_texts import redacted_diff as redacted_diff
 from .memory_texts import text_with_references as text_with_references
 from .memory_texts import updated_text as updated_text
 from .proposal import PERSON_CONFIDENCE as PERSON_CONFIDENCE
-from .proposal import CandidateEdit as CandidateEdit
 from .proposal import Maker as Maker
 from .proposal import Proposal as Proposal
 from .proposal import ProposedAction as ProposedAction

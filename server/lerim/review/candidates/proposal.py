@@ -13,7 +13,6 @@ from lerim.errors import MemoryError_
 from lerim.extraction import Signal
 from lerim.memory import (
     HeaderValue,
-    MemoryKind,
     MemoryRecord,
     StoredMemory,
     parse_references,
@@ -22,6 +21,7 @@ from lerim.memory import (
 )
 from lerim.redaction import redact_secrets
 from lerim.review.compare import NearMemory
+from lerim.review.decisions import CandidateEdit, MemoryEdit
 from lerim.sessions import Platform
 
 PERSON_CONFIDENCE = 0.95
@@ -115,19 +115,6 @@ class Proposal:
         return tuple(one.id for one in self.targets[kept : 1 if self.action == "close" else None])
 
 
-@dataclass(frozen=True, slots=True)
-class CandidateEdit:
-    """A person's new words for a candidate or memory, and a candidate's new kind. None leaves a part as it is."""
-
-    title: str | None = None
-    body: str | None = None
-    tags: tuple[str, ...] | None = None
-    references: tuple[str, ...] | None = None
-    """Only for a candidate: a memory's references are given separately (`acts.edit_memory`)."""
-    kind: MemoryKind | None = None
-    """Only for a candidate that adds a memory: a memory's kind is changed by `acts.change_kind`."""
-
-
 def apply_edit(proposal: Proposal, edit: CandidateEdit) -> str:
     """The text of the candidate file with a person's edit, without secrets.
 
@@ -155,8 +142,9 @@ def apply_edit(proposal: Proposal, edit: CandidateEdit) -> str:
     return record.update_record_text(proposal.text, changes, words.body, str(proposal.path))
 
 
-def clean_edit(edit: CandidateEdit, path: Path) -> CandidateEdit:
-    """The edit as it is written to a file: without secrets. Raises MemoryError_ for an empty title."""
+def clean_edit(edit: MemoryEdit, path: Path) -> MemoryEdit:
+    """The edit as it is written to a file: without secrets. Raises MemoryError_ for an empty title, or a reference that
+    is not a path in the repository."""
     title = None if edit.title is None else redact_secrets(join_lines(edit.title)).text
     if title == "":
         raise MemoryError_("A memory needs a title.", where=str(path), todo="Write one.")
@@ -169,7 +157,7 @@ def clean_edit(edit: CandidateEdit, path: Path) -> CandidateEdit:
         else dict.fromkeys(redact_secrets(tag).text for tag in map(join_lines, edit.tags) if tag)
     )
     references = None if edit.references is None else parse_references(edit.references)
-    return CandidateEdit(title, body, None if tags is None else tuple(tags), references)
+    return MemoryEdit(title, body, None if tags is None else tuple(tags), references)
 
 
 def join_lines(text: str) -> str:

@@ -2,8 +2,6 @@ from .neighbour_choices import ACTIONS as ACTIONS
 from .neighbour_choices import ANSWERS as ANSWERS
 from .neighbour_choices import ChoiceTable as ChoiceTable
 from .neighbour_choices import Fingerprint as Fingerprint
-from .neighbour_choices import NeighbourAnswer as NeighbourAnswer
-from .neighbour_choices import NeighbourChoice as NeighbourChoice
 from .neighbour_choices import RecordedAnswer as RecordedAnswer
 from .neighbour_choices import fingerprint as fingerprint
 from .neighbour_choices import is_reread as is_reread

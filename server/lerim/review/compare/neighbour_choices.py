@@ -14,10 +14,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lerim.memory import claim_text, claim_words, dice_overlap, word_stems
+from lerim.review.decisions import NeighbourAnswer
 
-NeighbourAnswer = Literal["same", "replaces", "changes", "answers", "keep"]
-"""How a candidate relates to a memory: it says the same, replaces it, changes it, answers it (if it is a question), or
-both are kept."""
 ACTIONS: dict[NeighbourAnswer, Literal["same", "supersede", "update", "resolve", "add"]] = {
     "same": "same",
     "replaces": "supersede",
@@ -35,19 +33,6 @@ _REWORDING_STEMS = word_stems("not never no instead rather use uses used using p
 """Words that often differ between two readings of a turn; they do not distinguish two claims."""
 MIN_REREAD_OVERLAP = 0.5
 """Minimum word overlap (Dice's coefficient) for two claims of one turn to count as the same claim."""
-
-
-@dataclass(frozen=True, slots=True)
-class NeighbourChoice:
-    """A person's answer about a candidate and a memory, given by its id. `keep` without a memory applies to all
-    neighbours.
-
-    `hash` is the hash of the memory file's text as the person saw it; empty if unknown.
-    """
-
-    answer: NeighbourAnswer
-    memory: str = ""
-    hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from lerim.memory import (
     without_replied_to,
     word_stems,
 )
-from lerim.review.compare.neighbour_choices import NeighbourAnswer
+from lerim.review.decisions import NeighbourAnswer
 
 MAX_SHOWN_NEIGHBOURS = 3
 """How many neighbours of a candidate are shown."""

@@ -7,7 +7,8 @@ from lerim.extraction import Candidate
 from lerim.memory import HeaderValue
 from lerim.review import actions
 from lerim.review.candidates import Proposal, Target, action_fields, load_candidate
-from lerim.review.compare import ACTIONS, NeighbourAnswer
+from lerim.review.compare import ACTIONS
+from lerim.review.decisions import NeighbourAnswer
 from lerim.review.ledger import Ledger
 from lerim.review.review_paths import ReviewPaths
 

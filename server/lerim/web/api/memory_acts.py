@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import msgspec
 
 from lerim.errors import UsageError
 from lerim.memory import Feedback, LearningKind, parse_references
-from lerim.review import acts, queue
+from lerim.review import Body, MemoryEdit, Tag, Title, TypedReference, acts, queue
 from lerim.views import (
     AddedMemoryOutput,
     MergedFileOutput,
@@ -19,9 +17,7 @@ from lerim.views import (
 )
 from lerim.web.api.memories import PrimitiveName
 from lerim.web.api.operations import Call, Operation
-from lerim.web.api.review import Body, Tag, Title, WordsBody, act, make_edit
-
-Reference = Annotated[str, msgspec.Meta(max_length=2000)]
+from lerim.web.api.review import act
 
 
 class NewMemoryBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -32,13 +28,11 @@ class NewMemoryBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     primitive: PrimitiveName = "decision"
     kind: LearningKind | None = None
     tags: list[Tag] = []
-    references: list[Reference] = []
+    references: list[TypedReference] = []
 
 
-class MemoryEditBody(WordsBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class MemoryEditBody(MemoryEdit, frozen=True, forbid_unknown_fields=True):
     """New words, tags or references; what is null stays as it is."""
-
-    references: list[Reference] | None = None
 
 
 class ArchiveBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -98,7 +92,7 @@ def add_memory(call: Call, body: NewMemoryBody) -> AddedMemoryOutput:
 
 def edit_memory(call: Call, body: MemoryEditBody) -> ResultView:
     """Changes a memory's words, tags or references."""
-    return act(call, lambda paths, name: acts.edit_memory(paths, name, make_edit(body), body.references))
+    return act(call, lambda paths, name: acts.edit_memory(paths, name, body))
 
 
 def archive_memory(call: Call, body: ArchiveBody) -> ResultView:

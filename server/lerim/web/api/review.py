@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Annotated
 
 import msgspec
 
-from lerim.memory import MemoryKind, QuoteChoice
-from lerim.review import CandidateEdit, CandidateView, NeighbourAnswer, ReviewPaths, ReviewResult, queue
+from lerim.memory import QuoteChoice
+from lerim.review import CandidateEdit, CandidateView, Id, NeighbourChoice, ReviewPaths, ReviewResult, queue
 from lerim.views import (
     DroppedListOutput,
     PendingListOutput,
@@ -23,34 +22,16 @@ from lerim.views import (
 )
 from lerim.web.api.operations import Call, Offset, Operation
 
-Title = Annotated[str, msgspec.Meta(max_length=10_000)]
-Body = Annotated[str, msgspec.Meta(max_length=500_000)]
-Tag = Annotated[str, msgspec.Meta(max_length=200)]
-Id = Annotated[str, msgspec.Meta(max_length=300)]
 
-
-class WordsBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """New words; what is null stays as it is."""
-
-    title: Title | None = None
-    body: Body | None = None
-    tags: list[Tag] | None = None
-
-
-class EditBody(WordsBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class EditBody(CandidateEdit, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """New words and a new kind; what is null stays as it is. `seen` is the hash of the text that you saw, "" if you do
     not know it."""
 
-    kind: MemoryKind | None = None
     seen: Id = ""
 
 
-class ChoiceBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ChoiceBody(NeighbourChoice, frozen=True, forbid_unknown_fields=True):
     """What a candidate is to a memory; `hash` is the memory's, as it was shown."""
-
-    answer: NeighbourAnswer
-    memory: Id = ""
-    hash: Id = ""
 
 
 class AcceptBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -90,15 +71,6 @@ class LeftOutQuery(msgspec.Struct, frozen=True, kw_only=True):
     limit: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 50
 
 
-def make_edit(body: WordsBody) -> CandidateEdit:
-    """Returns the edit that a request asks for."""
-    return CandidateEdit(body.title, body.body, None if body.tags is None else tuple(body.tags))
-
-
-def _make_candidate_edit(body: EditBody) -> CandidateEdit:
-    return replace(make_edit(body), kind=body.kind)
-
-
 def act(call: Call, do: Callable[[ReviewPaths, str], ReviewResult]) -> ResultView:
     """Acts on the candidate or memory that the path names; keeps what agents are given up to date, which a command does
     itself, once for all that it acts on."""
@@ -123,18 +95,13 @@ def show_candidate(call: Call) -> CandidateView:
 
 def accept_candidate(call: Call, body: AcceptBody) -> ResultView:
     """Accepts a candidate as a memory."""
-    edit = None if body.edit is None else _make_candidate_edit(body.edit)
-    given = body.choice
-    choice = None if given is None else queue.NeighbourChoice(given.answer, given.memory, given.hash)
-    return act(
-        call,
-        lambda paths, name: queue.accept_candidate(paths, name, edit, body.quotes, choice=choice, seen=body.seen),
-    )
+    edit, quotes, choice, seen = body.edit, body.quotes, body.choice, body.seen
+    return act(call, lambda paths, name: queue.accept_candidate(paths, name, edit, quotes, choice=choice, seen=seen))
 
 
 def edit_candidate(call: Call, body: EditBody) -> ResultView:
     """Changes the words of a candidate."""
-    return act(call, lambda paths, name: queue.edit_candidate(paths, name, _make_candidate_edit(body), seen=body.seen))
+    return act(call, lambda paths, name: queue.edit_candidate(paths, name, body, seen=body.seen))
 
 
 def reject_candidate(call: Call, body: RejectBody) -> ResultView:

@@ -6,9 +6,10 @@ Each form carries the hash of the text that was shown; a decision about a text t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import get_args
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -164,7 +165,9 @@ def _parse_edit(place: Place, form: Form) -> CandidateEdit | None:
         return None
     shown = candidate_view(queue.load_pending(place.paths, form.get("candidate", "")))
     edit = read_edit(form, shown.title, shown.body, shown.tags) or CandidateEdit()
-    return replace(edit, kind=next((one for one in get_args(MemoryKind) if one == form.get("kind")), None))
+    return msgspec.structs.replace(
+        edit, kind=next((one for one in get_args(MemoryKind) if one == form.get("kind")), None)
+    )
 
 
 def _render_review(

@@ -1,9 +1,9 @@
 // The possible answers about a candidate and a similar memory, and their texts; drawing is in neighbours.ts.
-import type { CandidateView, ChoiceParams, NeighbourAnswer, NeighbourView } from "../../../protocol";
+import type { CandidateView, NeighbourChoice, NeighbourAnswer, NeighbourView } from "../../../protocol";
 import { kindOf } from "../../../text/wording";
 import { spellOutHidden } from "../../shared/web/text";
 
-export type Choice = Required<ChoiceParams>;
+export type Choice = Required<NeighbourChoice>;
 
 /** Adds the candidate as a new memory beside all similar ones. */
 export const keepBoth: Choice = { answer: "keep", memory: "", hash: "" };

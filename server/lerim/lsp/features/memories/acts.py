@@ -14,7 +14,7 @@ from lerim.lsp.features.memories import loading
 from lerim.lsp.protocol import MemoryActParams, MemoryActView, MergeParams, MergeView
 from lerim.lsp.window import Repo, Sidecar, candidate_counts
 from lerim.memory import KINDS, Primitive
-from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts, merge_conflict
+from lerim.review import MemoryEdit, ReviewPaths, ReviewResult, acts, merge_conflict
 
 
 async def act_on_memory(sidecar: Sidecar, params: MemoryActParams) -> MemoryActView:
@@ -49,7 +49,7 @@ def _act(paths: ReviewPaths, memory: str, params: MemoryActParams) -> ReviewResu
     match params.action:
         case "edit":
             tags = None if params.tags is None else tuple(params.tags)
-            return acts.edit_memory(paths, memory, CandidateEdit(params.title, params.body, tags))
+            return acts.edit_memory(paths, memory, MemoryEdit(params.title, params.body, tags))
         case "archive":
             return acts.archive_memory(paths, memory, params.reason)
         case "restore":
