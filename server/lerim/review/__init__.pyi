@@ -20,8 +20,6 @@ from .decisions import NeighbourChoice as NeighbourChoice
 from .decisions import Tag as Tag
 from .decisions import Title as Title
 from .decisions import TypedReference as TypedReference
-from .file_candidates import ReferencedPaths as ReferencedPaths
-from .file_candidates import list_file_candidates as list_file_candidates
 from .flags import FLAG_TEXTS as FLAG_TEXTS
 from .flags import flag_text as flag_text
 from .ledger import COUNT_FIELDS as COUNT_FIELDS

@@ -37,6 +37,7 @@ from lerim.review.candidates import (
     load_candidate,
     load_candidates,
     load_each_candidate,
+    select_with_file,
     sort_best_first,
 )
 from lerim.review.compare import MIN_NEAR_SIMILARITY, NearMemory, find_neighbours
@@ -114,6 +115,16 @@ def list_pending_of_session(paths: ReviewPaths, source: str) -> list[Proposal]:
         claims = ledger.claims("pending") if ledger is not None else ()
         ids = [one.id for one in claims if one.source.rpartition("#")[0] == source]
     return load_each_candidate(paths, ids, paths.store())[0]
+
+
+def list_pending_of_file(paths: ReviewPaths, file: str) -> list[Proposal]:
+    """The waiting candidates with a reference to this file or to something in it, the most confident first. One that
+    cannot be read is left out, since the review lists it as a problem. Writes nothing. Raises MemoryError_ where the
+    ledger cannot be used.
+    """
+    ids = select_with_file(paths, list_pending_page(paths, 0, 0).ids, file)
+    found, _ = load_each_candidate(paths, ids, paths.store())
+    return sorted(found, key=lambda proposal: (-proposal.record.confidence, proposal.time, proposal.id))
 
 
 def _load_pending_state(paths: ReviewPaths) -> _PendingState:

@@ -9,7 +9,7 @@ import pytest
 from lerim.errors import LerimError, NotFoundError, StaleError
 from lerim.memory.record import parse_record
 from lerim.memory.search.memory_search import MemorySearch
-from lerim.review import NeighbourChoice, list_file_candidates, queue
+from lerim.review import NeighbourChoice, queue
 from lerim.review.review_paths import ReviewPaths
 from reviews import Make, accepted, added, proposed, waiting
 
@@ -176,7 +176,7 @@ def test_planted_candidates_and_links_are_ignored_and_reported(place: ReviewPath
     assert found == []
     assert sorted(problem.code for problem in problems) == ["candidate-unreadable", "foreign-candidate"]
     other = proposed(place, make("Log to stderr", "It is quieter.", "t2"))
-    assert [one.id for one in list_file_candidates(place, "requirements.lock", {})] == [other.id]
+    assert [one.id for one in queue.list_pending_of_file(place, "requirements.lock")] == [other.id]
     mine = added(place, "Use make")
     mine.symlink_to(mine.rename(tmp_path / "mine.md"))
     assert added(place, "Use make") != mine, "a link says nothing"

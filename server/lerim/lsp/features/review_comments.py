@@ -12,7 +12,7 @@ from lerim.lsp.features.language import read_source
 from lerim.lsp.protocol import FileParams, redact_text
 from lerim.lsp.window import FileLocation, Sidecar, candidate_counts
 from lerim.memory import SPEAKER_NAMES, definitions, parse_reference
-from lerim.review import CandidateView, Proposal, candidate_view, flag_text, list_file_candidates, queue
+from lerim.review import CandidateView, Proposal, candidate_view, flag_text, queue
 
 MAX_COMMENTS = 20
 """Comments in one file; the panel lists the other candidates."""
@@ -61,7 +61,7 @@ def _list_comments(sidecar: Sidecar, location: FileLocation) -> FileComments:
     if not candidate_counts.count_candidates(sidecar, repo):  # counted without reading any of them
         return FileComments(root, [])
     paths = candidate_counts.find_review_paths(sidecar, repo)
-    referring = list_file_candidates(paths, location.path, repo.candidate_paths)
+    referring = queue.list_pending_of_file(paths, location.path)
     if not referring:
         return FileComments(root, [])
     source = read_source(sidecar, repo, location.path) or ""

@@ -26,7 +26,6 @@ from lerim.project import Project, find_git_dir, locate_project
 
 if TYPE_CHECKING:
     from lerim.memory import MemorySearch
-    from lerim.review import ReferencedPaths
 
 log = logging.getLogger("lerim.lsp")
 
@@ -48,13 +47,12 @@ class Repo:
 
     `uris` are its URIs in the editor: the window's folders inside it, or else its root. `announced_stamp` identifies
     the candidates announced last; `announce_lock` allows one announcement at a time, `agent_files_lock` one update of
-    agents' files. If `is_fast_to_read`, a hover
-    reads files itself, since switching to a thread would take longer. `unindexed_paths` are indexed by the next search,
-    so that no hover waits for it (the memory folder stands for all files). `changed_files` are memory files to be read
-    again under `reread_lock`. `generation` changes whenever memories are reread. `hook_refresh_is_due`: a refresh of
-    the hooks' index starts soon. `candidate_paths`: the files that each waiting candidate refers to, once they were
-    needed. `unwanted`: what the person has called memories, by id, if that is wrong or outdated; `own_memories`: the
-    ids of those that were made on this machine, and not by a teammate.
+    agents' files. If `is_fast_to_read`, a hover reads files itself, since switching to a thread would take longer.
+    `unindexed_paths` are indexed by the next search, so that no hover waits for it (the memory folder stands for all
+    files). `changed_files` are memory files to be read again under `reread_lock`. `generation` changes whenever
+    memories are reread. `hook_refresh_is_due`: a refresh of the hooks' index starts soon. `unwanted`: what the person
+    has called memories, by id, if that is wrong or outdated; `own_memories`: the ids of those that were made on this
+    machine, and not by a teammate.
     """
 
     project: Project
@@ -78,7 +76,6 @@ class Repo:
     searches_by_scan: bool = True
     is_fast_to_read: bool = True
     hook_refresh_is_due: bool = False
-    candidate_paths: dict[str, ReferencedPaths] = field(default_factory=dict)
     unwanted: Mapping[str, str] = field(default_factory=dict)
     own_memories: frozenset[str] = frozenset()
 

@@ -1,3 +1,4 @@
+from .best_first import select_with_file as select_with_file
 from .best_first import sort_best_first as sort_best_first
 from .candidate_files import free_candidate_id as free_candidate_id
 from .candidate_files import list_candidate_ids as list_candidate_ids

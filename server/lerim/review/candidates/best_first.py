@@ -1,8 +1,7 @@
-"""The order in which candidates are reviewed: those with the highest confidence first, as in the editor's panel
-(`arrangement.ts`), and of those with the same, the one that was said first.
+"""What the headers of candidates say: their order in the review, and the files that they speak of.
 
-A page of a long list reads whole only the candidates on it. Of the others the header is read, and remembered until the
-file changes.
+The order is that of the editor's panel (`arrangement.ts`): those with the highest confidence first, and of those with
+the same, the one that was said first. A header is remembered until its file changes, so a long list is not read whole.
 """
 
 from __future__ import annotations
@@ -12,42 +11,57 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from lerim import files
-from lerim.errors import LerimError
-from lerim.memory import MAX_FILE_BYTES, load_header, split_header
+from lerim.errors import BoundaryError, LerimError
+from lerim.memory import MAX_FILE_BYTES, load_header, parse_reference, split_header
 from lerim.review.review_paths import ReviewPaths
 
 _MAX_REMEMBERED = 10_000
-_LAST = (0.0, datetime.max.replace(tzinfo=UTC))
-"""The rank of what cannot be read."""
+
+
+class _Head(NamedTuple):
+    """`confidence` and `time` are those that come last where the header does not say them, or cannot be read."""
+
+    confidence: float = 0.0
+    time: datetime = datetime.max.replace(tzinfo=UTC)
+    files: frozenset[str] = frozenset()
 
 
 def sort_best_first(paths: ReviewPaths, candidate_ids: Sequence[str]) -> list[str]:
     """Returns the ids of candidates in the order in which they are reviewed."""
-    ranks = {name: _rank(paths.candidate_path(name), paths.state_anchor) for name in candidate_ids}
-    return sorted(candidate_ids, key=lambda name: (*ranks[name], name))
+    heads = {name: _load_head(paths, name) for name in candidate_ids}
+    return sorted(candidate_ids, key=lambda name: (-heads[name].confidence, heads[name].time, name))
 
 
-def _rank(path: Path, anchor: Path) -> tuple[float, datetime]:
+def select_with_file(paths: ReviewPaths, candidate_ids: Sequence[str], file: str) -> list[str]:
+    """Returns those of the candidates that have a reference to this file or to something in it."""
+    return [name for name in candidate_ids if file in _load_head(paths, name).files]
+
+
+def _load_head(paths: ReviewPaths, candidate_id: str) -> _Head:
     try:
+        path = paths.candidate_path(candidate_id)
         stat = os.lstat(path)
-    except OSError:
-        return _LAST
-    return _read_rank(path, anchor, stat.st_mtime_ns, stat.st_size)
+    except (OSError, BoundaryError):
+        return _Head()  # decided meanwhile, or replaced by a link
+    return _read_head(path, paths.state_anchor, stat.st_mtime_ns, stat.st_size, stat.st_ino)
 
 
 @lru_cache(maxsize=_MAX_REMEMBERED)
-def _read_rank(path: Path, anchor: Path, _mtime: int, _size: int) -> tuple[float, datetime]:
+def _read_head(path: Path, anchor: Path, _mtime: int, _size: int, _inode: int) -> _Head:
     try:
         text = files.read_text(path, MAX_FILE_BYTES, anchor)
         parts = split_header(text)
         fields = load_header(text[parts.start : parts.end], str(path)) if parts else {}
     except LerimError:
-        return _LAST
+        return _Head()
     confidence, time = fields.get("confidence"), fields.get("time", fields.get("created"))
-    is_moment = isinstance(time, datetime) and time.tzinfo is not None
-    return (
-        -float(confidence) if isinstance(confidence, int | float) else _LAST[0],
-        time if is_moment and isinstance(time, datetime) else _LAST[1],
+    references = fields.get("references")
+    named = [parse_reference(str(one)) for one in references] if isinstance(references, list) else []
+    return _Head(
+        float(confidence) if isinstance(confidence, int | float) else _Head().confidence,
+        time if isinstance(time, datetime) and time.tzinfo is not None else _Head().time,
+        frozenset(one.path for one in named if one is not None),
     )
