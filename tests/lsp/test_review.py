@@ -13,6 +13,7 @@ from lsprotocol import types
 
 from lerim.extraction.candidate import drop_candidate
 from lerim.lsp.protocol import core
+from lerim.memory.record import Evidence
 from lerim.review import queue
 from proposals import CANDIDATE, propose, review_paths
 from window import Editor, write_memory
@@ -326,6 +327,21 @@ async def test_a_candidate_is_a_comment_on_the_line_it_speaks_of_with_its_quote_
     assert sorted((one.title, one.choice) for one in told.comments) == [
         ("Use sqlite", False),
         ("Use uv instead of pip", True),
+    ]
+
+
+async def test_a_comment_says_once_what_its_title_and_text_and_quote_all_say(editor: Editor) -> None:
+    paths = review_paths(editor.repo)
+    said = (Evidence("Use uv, not pip.", CANDIDATE.turn, "user"), Evidence("uv it is", CANDIDATE.turn, "assistant"))
+    propose(paths, body="Use uv, not pip", evidence=said)
+    reason = "Amounts are in cents, as billing wants them."
+    quote = (Evidence(reason, "b" * 12, "user"),)
+    propose(paths, title="Amounts are in cents", body=reason, turn="b" * 12, evidence=quote, confidence=0.5)
+    await editor.start()
+    told = await editor.ask(core.REVIEW_FOR_FILE, {"uri": editor.open("src/app.py", SOURCE)})
+    assert [one.text.split("\n\n") for one in told.comments] == [
+        ["**Use uv\\, not pip** (you)", "> “uv it is”  \n> (the agent)"],
+        ["**Amounts are in cents**", "> “Amounts are in cents\\, as billing wants them\\.”  \n> (you)"],
     ]
 
 
