@@ -1,4 +1,6 @@
 // The review panel, worked with the keyboard alone.
+import assert from "node:assert/strict";
+import { barriers } from "./barriers.mjs";
 import { until } from "./until.mjs";
 
 export class Panel {
@@ -187,16 +189,20 @@ export class Panel {
     await this.#frame.locator("#edit-kind").selectOption(kind);
   }
 
-  /** Begins to type a reference in the form, closes the list, types on and takes the first suggestion, a path that ends with `name`; the focus is left there. */
+  /** Begins to type a reference in the form, closes the list, types on and takes the first suggestion, a path that ends with `name`; the focus is left there. A screen reader hears of the list when it opens. */
   async completeReference(typed, name) {
     const field = this.#frame.locator("#edit-references");
     const first = this.#frame.locator("#suggestions-references li").first();
     const active = (id) => until(`the active suggestion is ${id}`, async () => (await field.getAttribute("aria-activedescendant")) === id);
     const suggested = () => until(`${name} is suggested`, async () => (await first.isVisible()) && (await first.innerText()).endsWith(name));
+    const told = this.#frame.locator(".suggested-field [role=status]").last();
     await field.fill(typed.slice(0, -1));
     await suggested();
+    assert.match(await told.innerText(), /^\d+ suggestions?: Down Arrow chooses one$/);
+    assert.deepEqual(await barriers(this.#frame), []);
     await this.press("Escape");
     await until("only the list is closed", async () => !(await first.isVisible()) && (await field.isVisible()));
+    assert.equal(await told.innerText(), "");
     await this.screen.page.keyboard.type(typed.slice(-1));
     await suggested();
     await this.press("Enter");

@@ -1,5 +1,6 @@
 // The list below a field of the form, with what the sidecar says can be written there.
 import type { FieldCompletion } from "../../../protocol";
+import { counted } from "../../../text/wording";
 import { h } from "../../shared/web/dom";
 import { spellOutHidden } from "../../shared/web/text";
 
@@ -20,8 +21,9 @@ export function withSuggestions(field: TextField, name: SuggestedField, ask: (pa
   const id = `suggestions-${name}`;
   const list = h("ul", { id, class: "suggestions", role: "listbox", label: name === "tags" ? "Tags in use" : "Files and symbols", attributes: { hidden: "" } });
   for (const [attribute, value] of Object.entries({ autocomplete: "off", "aria-autocomplete": "list", "aria-haspopup": "listbox", "aria-controls": id })) field.setAttribute(attribute, value);
-  const isCombobox = field instanceof HTMLInputElement; // a field of several lines may not be one
+  const isCombobox = field instanceof HTMLInputElement; // a field of several lines may not be one: only the announcement says that it has a list
   if (isCombobox) field.setAttribute("role", "combobox");
+  const announcement = h("div", { class: "visually-hidden", role: "status" });
   let isAwaited = false;
   let completedStart = 0; // where the part begins that the list is for
   const part = (): { start: number; end: number; typed: string; present: string[] } => {
@@ -36,6 +38,7 @@ export function withSuggestions(field: TextField, name: SuggestedField, ask: (pa
   };
   const setHidden = (hidden: boolean): void => {
     list.hidden = hidden;
+    announcement.textContent = hidden ? "" : `${counted(list.children.length, "suggestion")}: Down Arrow chooses one`;
     if (isCombobox) field.setAttribute("aria-expanded", String(!hidden));
   };
   const request = (): void => {
@@ -113,7 +116,7 @@ export function withSuggestions(field: TextField, name: SuggestedField, ask: (pa
     event.preventDefault();
     event.stopPropagation();
   });
-  return h("div", { class: "suggested-field" }, field, list);
+  return h("div", { class: "suggested-field" }, field, list, announcement);
 }
 
 /** Shows what can be written in a field of the form, unless the person has typed on meanwhile. */
