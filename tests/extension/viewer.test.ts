@@ -54,7 +54,15 @@ test("what was pasted into a prompt keeps its columns, and what was typed around
   const trace = '  File "a.py", line 3, in <module>\n    total(None)';
   expect(parts(`It fails:\n\nTraceback:\n${trace}\nTypeError\n\n- one\n    - two\n    - three`)).toEqual(["It fails:\n\nTraceback:", [trace], "TypeError\n\n- one\n    - two\n    - three"]);
   expect(parts(`50 %\r100 %\rdone\r\n\r\n${pods.replaceAll("\n", "\r\n")}\r\n\r\nend`), "a carriage return ends a line").toEqual(["50 %\n100 %\ndone\n", [pods], "\nend"]);
+  expect(parts("if a:\n    b()\nelse:\n    c()"), "code between indented lines").toEqual(["if a:", ["    b()\nelse:\n    c()"]]);
   for (const text of ["One.  Two.\nThree:  four.", "| a   | b   |\n|-----|-----|\n| 1   | 2   |", "- a    b\n  c    d", "```\na    b\nc    d\n```", "one    gap"]) expect(parts(text)).toEqual([text]);
+});
+
+test("sentences between two lines with columns are markdown", () => {
+  const parts = (text: string): unknown[] => splitColumns(text, parseMarkdown(text, true)?.children ?? []).map(({ text: part, hasColumns }) => (hasColumns ? [part] : part));
+  const sentences = "Then say **why** that is\nso, in your own words.";
+  expect(parts(`left    right\n${sentences}\nup    down`)).toEqual([`left    right\n${sentences}\nup    down`]);
+  expect(parts(`a    b\nc    d\n${sentences}\ne    f\ng    h`)).toEqual([["a    b\nc    d"], sentences, ["e    f\ng    h"]]);
 });
 
 test("a prompt with a line of millions of spaces is not searched for columns without end", () => {

@@ -9,12 +9,14 @@ export interface TextPart {
 
 /** Two spaces or a tab between words, but not after the end of a sentence; or before the first word. */
 const columnLine = /[^\s.,:;?!](?: {2,}| *\t\s*)\S|^(?: {2}|\t)\s*\S/;
+/** Three words or more, and the end of a sentence. */
+const sentenceEnd = /^\S+ +\S+ +\S.*[.!?]["')”]?$/;
 /** As markdown counts lines: a progress bar's carriage return ends one, too. */
 const lineEnd = /\r\n|\n|\r/;
 /** What pasted lines are parsed as: a line of dashes in a table makes a heading of the line before, or a rule. */
 const lineTypes: ReadonlySet<string> = new Set(["paragraph", "heading", "thematicBreak"]);
 
-/** The parts of a text whose top blocks are `blocks`: from the first to the last line with columns where at least two in lines that follow each other have them. */
+/** The parts of a text whose top blocks are `blocks`. A part with columns goes from the first to the last of at least two lines that have them, and no sentence ends between them. */
 export function splitColumns(text: string, blocks: readonly RootContent[]): TextPart[] {
   const lines = text.split(lineEnd);
   const parts: TextPart[] = [];
@@ -25,11 +27,22 @@ export function splitColumns(text: string, blocks: readonly RootContent[]): Text
     done = end;
   };
   for (const [start, end] of lineRuns(blocks)) {
-    const found = lines.slice(start, end).flatMap((line, at) => (columnLine.test(line) ? [start + at] : []));
-    const [first, last] = [found[0], found.at(-1)];
-    if (first === undefined || last === undefined || first === last) continue;
-    add(first, false);
-    add(last + 1, true);
+    let [first, last] = [-1, -1];
+    const addColumns = (): void => {
+      if (first === last) return;
+      add(first, false);
+      add(last + 1, true);
+    };
+    for (const [at, line] of lines.slice(start, end).entries()) {
+      if (columnLine.test(line)) {
+        last = start + at;
+        if (first < 0) first = last;
+      } else if (sentenceEnd.test(line.trim())) {
+        addColumns();
+        [first, last] = [-1, -1];
+      }
+    }
+    addColumns();
   }
   add(lines.length, false);
   return parts;
