@@ -62,17 +62,18 @@ test("the view's badge tells how many candidates wait, over all folders, and its
   const folders = workspace.workspaceFolders;
   workspace.workspaceFolders = ["/repo", "/repo/packages/api", "/another"].map((path, index) => ({ uri: Uri.file(path), name: path, index }));
   const status = new Status(context.extension.globalState);
+  status.state = { kind: "ready" };
   new MemoriesView(Object.assign(context, { status }).as());
-  const wait = (root: string, project: string, pending: number): void => {
-    status.setPending(root, pending, project);
-    context.candidates.fire({ root, project, pending });
-  };
-  wait(root, "repo", 2);
-  wait(other, "repo", 2); // another folder of the same repository
-  wait("file:///another", "another", 1);
-  wait("file:///closed", "closed", 4);
+  status.setPending(root, 2, "repo");
+  status.setPending(other, 2, "repo"); // another folder of the same repository
+  status.setPending("file:///another", 1, "another");
+  status.setPending("file:///closed", 4, "closed");
   const badge = (): unknown => (shown.trees.at(-1) as { badge?: unknown } | undefined)?.badge;
   expect(badge()).toEqual({ value: 3, tooltip: "3 candidates to review" });
+  status.setPending(other, 1); // as the review panel counts
+  expect(badge()).toEqual({ value: 2, tooltip: "2 candidates to review" });
+  status.state = { kind: "off" };
+  expect(badge(), "Lerim is turned off").toBeUndefined();
   workspace.workspaceFolders = folders;
   const [waiting] = await view.getChildren();
   const [proposal] = await view.getChildren(waiting);

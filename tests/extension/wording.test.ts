@@ -129,6 +129,16 @@ test("what is known of the model stands below what waits for review", () => {
   expect(shown.statusItems.at(-1)).toMatchObject({ text: "$(checklist) Lerim $(circle-slash)", tooltip: "Lerim: No candidates to review\nLerim reads new sessions by itself\nModel: editor:gpt" });
 });
 
+test("where the sync of an idle editor is turned off, the status item does not say that Lerim reads by itself", () => {
+  const status = statusOf("/one");
+  status.markSynced();
+  status.applySettings({ statusBar: true, idleSeconds: 0 });
+  expect(shown.statusItems.at(-1)?.tooltip).toBe("Lerim: No candidates to review\nNew sessions are read when you run Lerim: Sync, because lerim.idleSeconds is 0");
+  status.setPending("file:///one", 2);
+  status.applySettings({ statusBar: true, idleSeconds: 30 });
+  expect(shown.statusItems.at(-1)?.tooltip).toBe("Lerim: 2 candidates to review\nLerim reads new sessions by itself");
+});
+
 test("the characters that the editor spells out are those that the sidecar spells out", () => {
   const listed = readFileSync("server/lerim/redaction/hidden.py", "utf8").split("HIDDEN_CHARACTERS = compile_later(")[1]?.split("\n)")[0] ?? "";
   const ranges = [...listed.matchAll(/"(.*)"/g)].map(([, part]) => part).join("").slice(1, -1);

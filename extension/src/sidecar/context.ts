@@ -60,7 +60,7 @@ export class Context implements vscode.Disposable {
   constructor(readonly extension: vscode.ExtensionContext) {
     this.#settings = this.readSettings();
     this.status = new Status(extension.globalState);
-    this.status.visible = this.#settings.statusBar;
+    this.status.applySettings(this.#settings);
     this.models = new EditorModels(extension.languageModelAccessInformation, (line) => this.output.info(line));
     this.keys = new ModelKeys(extension.secrets, process.env, (line) => this.output.warn(line));
     this.models.onChanged(() => this.#offerModels());
@@ -155,7 +155,7 @@ export class Context implements vscode.Disposable {
   async reloadSettings(): Promise<void> {
     const previous = this.#settings;
     this.#settings = this.readSettings();
-    this.status.visible = this.#settings.statusBar;
+    this.status.applySettings(this.#settings);
     await this.#findMeaningPython();
     if (previous.enabled !== this.#settings.enabled || previous.python !== this.#settings.python) return this.restart(true);
     return this.sendConfiguration();

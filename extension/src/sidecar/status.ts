@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 import { rootFolders } from "../editor/roots";
+import type { Settings } from "../editor/settings";
 import { tickStep } from "../editor/walkthroughsteps";
 import { pendingText, settlingText } from "../text/wording";
 
@@ -33,8 +34,8 @@ export interface Progress {
   readonly synced: boolean;
 }
 
-/** What the status item shows; undefined if it is hidden. `syncing` is the text of a running sync; `settling` counts the sessions whose last exchange is not over yet. */
-export function statusDisplay(state: StatusState, pending: number, syncing: string, model = noModel, settling = 0, { trusted, synced }: Progress = { trusted: true, synced: true }): StatusDisplay | undefined {
+/** What the status item shows; undefined if it is hidden. `syncing` is the text of a running sync; `settling` counts the sessions whose last exchange is not over yet; `readsWhenIdle`: an idle editor syncs. */
+export function statusDisplay(state: StatusState, pending: number, syncing: string, model = noModel, settling = 0, { trusted, synced }: Progress = { trusted: true, synced: true }, readsWhenIdle = true): StatusDisplay | undefined {
   switch (state.kind) {
     case "off":
       return undefined;
@@ -57,7 +58,7 @@ export function statusDisplay(state: StatusState, pending: number, syncing: stri
       const count = pending > 0 ? `: ${pending} to review` : "";
       const stop = model.usedUp ? " $(circle-slash)" : "";
       const more = settling > 0 ? " · more soon" : "";
-      return { text: `$(checklist) Lerim${count}${more}${stop}`, tooltip: [`Lerim: ${pendingText(pending)}`, ...(settling > 0 ? [settlingText(settling)] : []), "Lerim reads new sessions by itself", ...model.lines].join("\n"), command: "lerim.openReview", warning: false };
+      return { text: `$(checklist) Lerim${count}${more}${stop}`, tooltip: [`Lerim: ${pendingText(pending)}`, ...(settling > 0 ? [settlingText(settling)] : []), readsWhenIdle ? "Lerim reads new sessions by itself" : "New sessions are read when you run Lerim: Sync, because lerim.idleSeconds is 0", ...model.lines].join("\n"), command: "lerim.openReview", warning: false };
     }
   }
 }
@@ -80,10 +81,15 @@ export class Status implements vscode.Disposable {
   readonly #pendingByRoot = new Map<string, PendingCandidates>();
   readonly #syncing = new Map<string, string>();
   readonly #settling = new Map<string, number>();
+  readonly #pendingChanged = new vscode.EventEmitter<void>();
+  /** Fires when `pending` has changed. */
+  readonly onPendingChanged = this.#pendingChanged.event;
   #state: StatusState = { kind: "off" };
   #model = noModel;
   #visible = true;
+  #readsWhenIdle = true;
   #synced: boolean;
+  #shownPending = 0;
 
   /** `memento` keeps whether a sync has ever ended; until then the item offers the first one. */
   constructor(private readonly memento: Pick<vscode.Memento, "get" | "update">) {
@@ -109,13 +115,15 @@ export class Status implements vscode.Disposable {
     this.#render();
   }
 
-  set visible(visible: boolean) {
-    this.#visible = visible;
+  applySettings({ statusBar, idleSeconds }: Pick<Settings, "statusBar" | "idleSeconds">): void {
+    this.#visible = statusBar;
+    this.#readsWhenIdle = idleSeconds > 0;
     this.#render();
   }
 
-  /** The number of candidates in the open folders. Each project counts once, with its latest number. */
+  /** The number of candidates in the open folders; 0 if Lerim is turned off. Each project counts once, with its latest number. */
   get pending(): number {
+    if (this.#state.kind === "off") return 0;
     const projects = new Map(ofOpenRoots(this.#pendingByRoot).map(([, { project, pending }]) => [project, pending]));
     return [...projects.values()].reduce((sum, pending) => sum + pending, 0);
   }
@@ -124,7 +132,6 @@ export class Status implements vscode.Disposable {
   setPending(root: string, pending: number, project = this.#pendingByRoot.get(root)?.project ?? root): void {
     this.#pendingByRoot.delete(root); // keeps the latest entry last
     this.#pendingByRoot.set(root, { project, pending });
-    void vscode.commands.executeCommand("setContext", "lerim.hasCandidates", this.pending > 0);
     this.#render();
   }
 
@@ -154,12 +161,19 @@ export class Status implements vscode.Disposable {
 
   dispose(): void {
     this.#listeners.dispose();
+    this.#pendingChanged.dispose();
     this.#item.dispose();
   }
 
   #render(): void {
+    const { pending } = this;
+    if (pending !== this.#shownPending) {
+      this.#shownPending = pending;
+      void vscode.commands.executeCommand("setContext", "lerim.hasCandidates", pending > 0);
+      this.#pendingChanged.fire();
+    }
     const [[, syncing] = ["", ""]] = ofOpenRoots(this.#syncing);
-    const display = statusDisplay(this.#state, this.pending, syncing, this.#model, Math.max(0, ...ofOpenRoots(this.#settling).map(([, sessions]) => sessions)), { trusted: vscode.workspace.isTrusted, synced: this.#synced });
+    const display = statusDisplay(this.#state, pending, syncing, this.#model, Math.max(0, ...ofOpenRoots(this.#settling).map(([, sessions]) => sessions)), { trusted: vscode.workspace.isTrusted, synced: this.#synced }, this.#readsWhenIdle);
     if (display === undefined || !this.#visible) {
       this.#item.hide();
       return;

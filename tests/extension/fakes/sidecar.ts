@@ -32,6 +32,7 @@ export class FakeContext {
   readonly environ: Record<string, string> = {};
   readonly keys = new ModelKeys(this.secrets, this.environ, (line) => this.logged.push(line));
   readonly status = {
+    onPendingChanged: new EventEmitter<void>().event,
     setModel: (face: { lines: readonly string[]; usedUp: boolean }) => this.faces.push(face),
     projects: () => workspace.workspaceFolders.map(({ uri }) => uri.toString()),
     setPending: (root: string, count: number) => this.pending.set(root, count),

@@ -47,8 +47,7 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
       this.#changed,
       this.#view,
       new Refresher(context, () => this.refresh(), (requestRefresh) => context.on(protocol.memoriesChanged, requestRefresh)),
-      context.onCandidatesChanged(() => this.#showPending()),
-      vscode.workspace.onDidChangeWorkspaceFolders(() => this.#showPending()),
+      context.status.onPendingChanged(() => this.#showPending()),
     ];
     this.#showGrouping();
   }
