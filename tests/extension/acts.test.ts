@@ -6,7 +6,7 @@ import { ConflictMerger } from "../../extension/src/commands/merging";
 import { chooseWhereQuotesGo } from "../../extension/src/editor/quotes";
 import * as protocol from "../../extension/src/protocol";
 import { candidate, FakeContext, memory, noMeaning } from "./fakes/sidecar";
-import { answers, cancelProgress, shown, Uri, window, workspace } from "./fakes/vscode";
+import { act, answers, cancelProgress, shown, Uri, window, workspace } from "./fakes/vscode";
 
 const root = "file:///repo";
 const done: protocol.MemoryActView = { ok: true, code: "archive", message: "Archived: Use uv", action: "a1", path: "/repo/x.md", root };
@@ -20,15 +20,19 @@ beforeEach(() => {
 
 const acted = (): unknown[] => context.params(protocol.memoryAct);
 
-test("a candidate is accepted on its row after the question where quotes go, and the message says what was not found", async () => {
+test("a candidate is accepted on its row after the question where quotes go, and the message says what was not found and leads to the places", async () => {
   const result: protocol.ReviewResult = { ok: true, code: "accepted", message: "Accepted: Use uv", action: "a1", path: "/repo/x.md", askQuotes: false, note: "load was not found in a.py", waiting: [] };
   context.answer(protocol.reviewAct, ({ quotes }) => (quotes === undefined ? { ...result, ok: false, askQuotes: true } : result));
   context.answer(protocol.reviewReferences, () => ({ problems: [] }));
-  answers.choices.push("Keep quotes on this machine");
+  answers.choices.push("Keep quotes on this machine", "Show Places");
   const target = { root, id: "c1", scope: "project" } as const;
   await decideCandidate(context, target, "accept");
   expect(context.params(protocol.reviewAct)).toEqual([{ ...target, action: "accept" }, { ...target, action: "accept", quotes: "local" }]);
-  expect(shown.messages.at(-1)?.text).toBe("Lerim: Accepted: Use uv. load was not found in a.py");
+  expect(shown.messages.at(-1)).toMatchObject({ text: "Lerim: Accepted: Use uv. load was not found in a.py", choices: ["Undo", "Show Places"] });
+  await expect.poll(() => shown.documents.at(-1)?.uri.path).toBe("/repo/x.md");
+  act.diagnose("/repo/x.md", { code: "drifted", line: 3 }, { code: "reference-gone", line: 8 });
+  await expect.poll(() => shown.commands.at(-1)?.id).toBe("editor.action.quickFix"); // it lists the places
+  expect(shown.documents.at(-1)).toMatchObject({ uri: { path: "/repo/x.md" }, line: 8 });
 });
 
 test("a command looks for what it can act on, and says kindly that there is nothing", async () => {

@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
 import { findFileChange, forgetFileChanges } from "./filechanges";
-import { activeMemories, type EligibleMemories, openFile, pickMemory } from "./memories";
+import { activeMemories, type EligibleMemories, openFile, pickMemory, showLikelyPlaces } from "./memories";
 import { iconOf, kindHelp, kindOf, plainText, rowText } from "../text/wording";
 import { reportError, showInfo, withoutLinks } from "../editor/notifications";
 
@@ -99,17 +99,21 @@ async function sendAction(context: Requester, handle: string, action: MemoryActi
   showActionResult(context, await context.request(protocol.memoryAct, { id: handle, ...action }));
 }
 
+/** A result, and what it says besides of references that name no place: these can be shown. */
+type ShownResult = protocol.MemoryActView & { readonly note?: string };
+
 /** Shows the result of an action, with Undo. Throws if the sidecar refused it. */
-export function showActionResult(context: Requester, result: protocol.MemoryActView): void {
+export function showActionResult(context: Requester, result: ShownResult): void {
   if (!result.ok) throw new Error(result.message);
   forgetFileChanges();
   void offerUndo(context, result).catch(reportError);
 }
 
-async function offerUndo(context: Requester, { message, action, path, root }: protocol.MemoryActView): Promise<void> {
-  const choices = [...(action === null ? [] : ["Undo"]), ...(path === null ? [] : ["Open"])];
-  const choice = await showInfo(plainText(message), ...choices);
-  if (choice === "Open" && path !== null) await openFile({ path }, null);
+async function offerUndo(context: Requester, { message, action, path, root, note = "" }: ShownResult): Promise<void> {
+  const openButton = note === "" ? "Open" : "Show Places";
+  const choices = [...(action === null ? [] : ["Undo"]), ...(path === null ? [] : [openButton])];
+  const choice = await showInfo(plainText(note === "" ? message : `${message}. ${note}`), ...choices);
+  if (choice === openButton && path !== null) await (note === "" ? openFile({ path }, null) : showLikelyPlaces(path));
   if (choice === "Undo" && action !== null) {
     const undone = await context.request(protocol.reviewUndo, { root, action });
     if (!undone.ok) throw new Error(undone.message);

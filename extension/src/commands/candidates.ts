@@ -4,7 +4,7 @@ import { askWhereQuotesGo } from "../editor/quotes";
 import { tickStep } from "../editor/walkthroughsteps";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
-import { referenceProblemText } from "../text/wording";
+import { referenceProblemsText } from "../text/wording";
 import { showActionResult } from "./acts";
 import { showWarning } from "../editor/notifications";
 
@@ -49,7 +49,7 @@ async function confirmReferences(context: Pick<Context, "request">, target: prot
   if (problems.length === 0) return true;
   const acceptButton = "Accept Anyway";
   const reviewButton = "Open in Review";
-  const choice = await showWarning(problems.map(referenceProblemText).join(" "), acceptButton, reviewButton);
+  const choice = await showWarning(referenceProblemsText(problems), acceptButton, reviewButton);
   if (choice === reviewButton) await openInReview(target.root, target.id);
   return choice === acceptButton;
 }
@@ -59,6 +59,5 @@ async function openInReview(root: string, id: string): Promise<void> {
 }
 
 function showReviewResult(context: Pick<Context, "request">, root: string, result: protocol.ReviewResult): void {
-  const message = result.note === "" ? result.message : `${result.message}. ${result.note}`;
-  showActionResult(context, { ...result, message, root });
+  showActionResult(context, { ...result, root });
 }

@@ -178,6 +178,36 @@ export async function openFile(memory: { readonly path: string }, root: string |
   await vscode.window.showTextDocument(fileUri(memory.path, root), previewOptions());
 }
 
+/** What the diagnostics of a memory's file are called that have the places a reference may mean as their fixes. */
+const referenceProblems: readonly unknown[] = ["reference-gone", "reference-ambiguous"];
+const diagnosticsTimeoutMs = 5000;
+
+/** Opens a memory's file at the first reference that does not name one place, with the list of the places it may mean. */
+export async function showLikelyPlaces(path: string): Promise<void> {
+  await openFile({ path }, null);
+  const uri = fileUri(path, null);
+  const selection = await findReferenceProblem(uri);
+  if (selection === undefined) return;
+  await vscode.window.showTextDocument(uri, { ...previewOptions(), selection });
+  await vscode.commands.executeCommand("editor.action.quickFix");
+}
+
+/** Waits for the diagnostics of a file that was just opened. */
+async function findReferenceProblem(uri: vscode.Uri): Promise<vscode.Range | undefined> {
+  const find = (): vscode.Range | undefined => vscode.languages.getDiagnostics(uri).find(({ code }) => referenceProblems.includes(typeof code === "object" ? code.value : code))?.range;
+  const subscriptions: vscode.Disposable[] = [];
+  const changed = new Promise<vscode.Range | undefined>((resolve) => {
+    subscriptions.push(vscode.languages.onDidChangeDiagnostics(() => find() !== undefined && resolve(find())));
+    const timer = setTimeout(() => resolve(undefined), diagnosticsTimeoutMs);
+    subscriptions.push(new vscode.Disposable(() => clearTimeout(timer)));
+  });
+  try {
+    return find() ?? (await changed);
+  } finally {
+    vscode.Disposable.from(...subscriptions).dispose();
+  }
+}
+
 /** A memory's path may be relative to its root. */
 export function fileUri(path: string, root: string | null): vscode.Uri {
   const absolute = path.startsWith("/") || path.startsWith("\\\\") || /^[A-Za-z]:[\\/]/.test(path);

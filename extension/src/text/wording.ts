@@ -53,10 +53,12 @@ export function pendingText(pending: number): string {
   return pending === 0 ? "No candidates to review" : `${counted(pending, "candidate")} to review`;
 }
 
-/** What is wrong with a reference, and the places it may mean, as a sentence. */
-export function referenceProblemText({ reference, state, likely }: ReferenceProblem): string {
-  const problem = state === "ambiguous" ? `${reference} was found more than once` : `${reference} was not found`;
-  return likely.length === 0 ? `${problem}.` : `${problem}. It may be ${likely.join(" or ")}.`;
+/** What is wrong with a candidate's references, and that the review shows the places they may mean. */
+export function referenceProblemsText(problems: readonly ReferenceProblem[]): string {
+  const [first] = problems;
+  const where = problems.some(({ likely }) => likely.length > 0) ? ` The review shows where ${problems.length === 1 ? "it" : "they"} may be.` : "";
+  if (first === undefined || problems.length > 1) return `${problems.length} references do not name one place.${where}`;
+  return `${first.reference} was ${first.state === "ambiguous" ? "found more than once" : "not found"}.${where}`;
 }
 
 /** What the figure of a candidate means, as a tooltip. */

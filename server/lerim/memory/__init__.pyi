@@ -52,6 +52,7 @@ from .freshness import list_meanings as list_meanings
 from .freshness import make_drift_subject as make_drift_subject
 from .freshness import searched_word as searched_word
 from .freshness import stamp_of as stamp_of
+from .freshness import summarize_problems as summarize_problems
 from .freshness import verifying as verifying
 from .header import HeaderFault as HeaderFault
 from .header import Yaml as Yaml

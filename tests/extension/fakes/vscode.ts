@@ -342,6 +342,15 @@ function readProvided(uri: Uri): string {
   return typeof text === "string" ? text : "";
 }
 
+interface FakeDiagnostic {
+  readonly code: string;
+  readonly range: Range;
+}
+
+const diagnosed = new Map<string, readonly FakeDiagnostic[]>();
+const diagnosticsChanged = new EventEmitter<void>();
+export const languages = { getDiagnostics: (uri: Uri) => diagnosed.get(uri.path) ?? [], onDidChangeDiagnostics: diagnosticsChanged.event };
+
 export const env = { clipboard: { writeText: (text: string) => Promise.resolve(void shown.copied.push(text)) } };
 
 /** The person changes the window's folders, or trusts the workspace. */
@@ -358,6 +367,10 @@ export const act = {
     window.visibleTextEditors = documents.map((document) => ({ document }));
     for (const { uri } of closed) documentClosed.fire({ uri });
     editorsChanged.fire();
+  },
+  diagnose: (path: string, ...found: { code: string; line: number }[]) => {
+    diagnosed.set(path, found.map(({ code, line }) => ({ code, range: new Range(line, 0, line, 1) })));
+    diagnosticsChanged.fire();
   },
   trust: () => {
     workspace.isTrusted = true;

@@ -13,7 +13,7 @@ import pytest
 
 from lerim.memory.freshness.drift import DriftChecker, DriftSubject
 from lerim.memory.freshness.drift_summary import Drift
-from lerim.memory.freshness.reference_check import check_references
+from lerim.memory.freshness.reference_check import check_references, summarize_problems
 from lerim.memory.freshness.verifying import verify_record
 from lerim.memory.record import MemoryRecord, render_record
 from lerim.memory.reference import parse_reference
@@ -108,8 +108,12 @@ def test_a_symbol_that_is_nowhere_is_not_found_and_never_verified_and_its_likely
     [problem] = check_references(desk.root, [f"{APP}#parse_all", f"{APP}#load"])
     assert problem.likely == ("src/reading.py#Reader.parse_all",)
     assert problem.message == f"parse_all was not found in {APP}; it may be src/reading.py#Reader.parse_all"
+    assert summarize_problems([problem]) == f"parse_all was not found in {APP}."
     [moved] = check_references(desk.root, ["elsewhere/reading.py"])
     assert (moved.state, moved.likely) == ("not-found", ("src/reading.py",))
+    assert summarize_problems([problem, *[moved] * 3]) == (
+        f"parse_all was not found in {APP}. elsewhere/reading.py was not found. 2 more references were not found."
+    )
 
 
 def test_a_number_longer_than_python_prints_is_like_any_other(desk: Desk) -> None:

@@ -18,6 +18,7 @@ from .reference_check import find_defining_places as find_defining_places
 from .reference_check import is_missing as is_missing
 from .reference_check import list_meanings as list_meanings
 from .reference_check import searched_word as searched_word
+from .reference_check import summarize_problems as summarize_problems
 from .sources import SourceReader as SourceReader
 from .sources import baseline_in as baseline_in
 from .sources import stamp_of as stamp_of

@@ -15,6 +15,7 @@ from lerim.project import find_named_files, find_word
 
 MAX_PLACES = 3
 """How many likely places are named for one reference."""
+_MAX_NAMED_PROBLEMS = 2
 _MAX_SEARCHED_FILES = 12
 _WORD = re.compile(r"[^\W\d]\w*\Z")
 
@@ -28,20 +29,31 @@ class ReferenceProblem:
     likely: tuple[str, ...]
 
     @property
-    def message(self) -> str:
+    def summary(self) -> str:
         """What is wrong, as a sentence without a full stop."""
         path, _, symbol = self.reference.partition("#")
         if self.state == "ambiguous":
-            text = f"{symbol} is in {path} more than once"
-        else:
-            text = describe_missing(Reference(path, symbol))
-        return f"{text}; it may be {' or '.join(self.likely)}" if self.likely else text
+            return f"{symbol} is in {path} more than once"
+        return describe_missing(Reference(path, symbol))
+
+    @property
+    def message(self) -> str:
+        """What is wrong and where the likely places are, as a sentence without a full stop."""
+        return f"{self.summary}; it may be {' or '.join(self.likely)}" if self.likely else self.summary
 
 
 def describe_missing(reference: Reference) -> str:
     """Says that a reference was not found, as a sentence without a full stop."""
     path, symbol = reference.path, reference.symbol
     return f"{symbol} was not found in {path}" if symbol else f"{path} was not found"
+
+
+def summarize_problems(problems: Sequence[ReferenceProblem]) -> str:
+    """Says in short sentences what is wrong, without the likely places; "" if nothing is."""
+    sentences = [f"{problem.summary}." for problem in problems[:_MAX_NAMED_PROBLEMS]]
+    if more := len(problems) - len(sentences):
+        sentences.append(f"{more} more {'reference was' if more == 1 else 'references were'} not found.")
+    return " ".join(sentences)
 
 
 def check_references(root: Path, references: Iterable[str]) -> list[ReferenceProblem]:

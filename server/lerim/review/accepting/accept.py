@@ -16,6 +16,7 @@ from lerim.memory import (
     Uses,
     check_references,
     inherit_baselines,
+    summarize_problems,
     verifying,
 )
 from lerim.review import actions
@@ -145,11 +146,10 @@ def _describe_accepted(final: Proposal) -> str:
 
 
 def describe_references(paths: ReviewPaths, references: Sequence[str]) -> str:
-    """Says which references are not found or ambiguous, and where they may be; "" if all are found."""
+    """Says which references are not found or ambiguous; "" if all are found."""
     if paths.project.is_personal:
         return ""
-    problems = check_references(paths.project.root, references)
-    return "".join(f"{problem.message}. " for problem in problems).rstrip()
+    return summarize_problems(check_references(paths.project.root, references))
 
 
 def record_kept(paths: ReviewPaths, memory_id: str, now: datetime | None = None) -> None:
