@@ -195,6 +195,16 @@ def test_a_subagents_rollout_has_no_prompt_and_leaves_out_what_was_copied_from_i
     assert done.session.cwds[0] == "/home/ana/app"
 
 
+def test_what_a_person_types_to_a_subagent_in_their_editor_is_theirs(tmp_path):
+    typed = "# Context from my IDE setup:\n\n## Active file: a.py\n\n## My request for Codex:\nUse uv here"
+    child = lines.meta("0199bbbb-0000-7000-8000-00000000000b", source=SPAWN)
+    records = (lines.prompt("Look into it"), lines.said("I looked"), lines.prompt(typed), lines.said("Done"))
+    turns, done = lines.turns_of(tmp_path, child, *records)
+    assert texts(turns) == [("reply", "I looked"), ("prompt", "Use uv here"), ("reply", "Done")]
+    assert [turn.sidechain or turn.unattended for turn in turns] == [True, False, True]
+    assert (done.session.prompts, done.session.title) == (1, "Look into it")
+
+
 @pytest.mark.parametrize(
     ("source", "replies", "parent"),
     [({"internal": "memory_consolidation"}, ["Allowed"], ""), ({"subagent": {"other": "guardian"}}, [], PARENT)],

@@ -88,6 +88,16 @@ def test_of_a_prompt_only_what_the_person_typed_or_showed_is_read(tmp_path, reco
     assert texts(lines.turns_of(tmp_path, lines.meta(), record)[0]) == [("prompt", asked)]
 
 
+@pytest.mark.parametrize(("typed", "asked"), [("Let a pupil leave\na group", None), ("", "/speckit")])
+def test_of_a_command_that_is_stored_as_its_whole_text_what_was_typed_after_it_is_read(tmp_path, typed, asked):
+    text = (
+        f"## User Input\n\n```text\n{typed}\n```\n\nYou **MUST** consider the user input before proceeding.\n\n# Steps"
+    )
+    turns, done = lines.turns_of(tmp_path, lines.meta(), lines.prompt(text), lines.said("Yes"))
+    assert texts(turns) == [("prompt", asked or typed), ("reply", "Yes")]
+    assert done.session.title == (asked or "Let a pupil leave a group")
+
+
 def test_what_frames_a_picture_is_not_typed(tmp_path):
     picture = {"type": "input_image", "image_url": "data:x"}
     message = lines.message("user", "<image name=[Image #1]>", "</image>", "Look at this")

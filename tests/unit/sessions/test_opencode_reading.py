@@ -144,10 +144,16 @@ def test_what_a_plugin_writes_into_a_message_is_not_the_persons(read: Read) -> N
 
 INIT = "Create or update `AGENTS.md` for this repository.\n\nThe goal is a compact instruction file …\n\n"
 FOCUS = INIT + "User-provided focus or constraints (honor these):\n{}\n\n## How to investigate\n\nRead."
+SKILL = (
+    "\nBase directory for this skill: /home/ana/.agents/skills/build\n"
+    "Relative paths in this skill (such as scripts/) are relative to this base directory."
+)
 TYPED = {
     "Please analyze this codebase and create an AGENTS.md file containing:\n1. Build commands\n2. …": "/init",
     FOCUS.format("only the server"): "/init only the server",
     FOCUS.format(""): "/init",
+    f"Always test first.\n\n{SKILL}\n\nonly the server": "/build only the server",
+    f"Always test first.\n\n{SKILL}": "/build",
     "Create or update `AGENTS.md` for this repository. Keep it short.": "Create or update `AGENTS.md` for this "
     "repository. Keep it short.",
 }
@@ -160,7 +166,7 @@ def test_what_stands_for_a_command_is_the_command_that_was_typed_and_an_image_is
     store.say("user", {"type": "file", "mime": "image/png", "filename": "shot.png", "url": "data:..."})
     session, turns = read(store)
     assert [turn.text for turn in turns] == [*TYPED.values(), "[image]"]
-    assert session.prompts == 5
+    assert session.prompts == len(TYPED) + 1
 
 
 def test_a_compaction_makes_no_turns_but_its_tokens_count(read: Read) -> None:

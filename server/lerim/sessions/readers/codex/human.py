@@ -11,6 +11,7 @@ from lerim.sessions.readers.engine import (
     TypedText,
     content_texts,
     cut_blocks,
+    cut_command_template,
     parse_json_or_none,
     tag_content,
     text_outside_blocks,
@@ -38,6 +39,8 @@ _INJECTED_STARTS = (
     "Warning: apply_patch was requested via",
     "Warning: Your account was flagged",
 )
+_EDITOR_START = "# Context from my IDE setup:"
+"""What the extensions for editors put before the words of a person; an agent's tasks never begin so."""
 _REQUEST = re.compile(r"^## My request for Codex:[ \t]*\n?", re.MULTILINE)
 _WRAPPED = re.compile(r"\A#.*^## My request:[ \t]*\n?", re.MULTILINE | re.DOTALL)
 """Matches what recent versions of an application put before the person's words, about its files and pages."""
@@ -60,6 +63,11 @@ def is_unattended_thread(source: str, thread: str, originator: str) -> bool:
     return program or source not in _PERSON_SOURCES or thread not in ("", "user")
 
 
+def is_typed_in_editor(text: str) -> bool:
+    """Checks whether an editor's extension sent this message, so that a person typed it even in a subagent's thread."""
+    return text.lstrip().startswith(_EDITOR_START)
+
+
 def parse_codex_prompt(text: str) -> TypedText | None:
     """Returns the prompt or shell command that a person typed, without the context that Codex puts around it; None if
     nothing in the message was typed."""
@@ -76,7 +84,7 @@ def parse_codex_prompt(text: str) -> TypedText | None:
     request = max(_REQUEST.finditer(text), key=re.Match.end, default=None) or _WRAPPED.match(text)
     if request:
         text = text[request.end() :].strip()
-    return TypedText("prompt", text) if text else None
+    return TypedText("prompt", cut_command_template(text)) if text else None
 
 
 def _join_replies(text: str) -> str:

@@ -14,6 +14,7 @@ from lerim.sessions.model import NO_TOKENS, Session, Transcript
 from lerim.sessions.readers.codex.calls import CALLS, OUTPUTS, parse_codex_call
 from lerim.sessions.readers.codex.files import load_thread_name, parse_rollout_time
 from lerim.sessions.readers.codex.human import (
+    is_typed_in_editor,
     is_unattended_thread,
     parse_context_cwd,
     parse_prompt_event,
@@ -162,7 +163,11 @@ class CodexReading(LineReading[CodexRecord, CodexTally]):
         """Handles an event with what a person typed. The messages held before it either repeat it or were not typed."""
         self._unconfirmed = []
         self._tally.prompt_events += 1
-        if typed is not None and not self._tally.is_subagent:
+        if typed is None or self._is_skipped():
+            return
+        if self._tally.is_subagent and not is_typed_in_editor(text):
+            self._tally.note_request(typed.text)
+        else:
             self._add_prompt("event", typed, text)
 
     def _read_prompt_item(self, payload: CodexPayload) -> None:
@@ -195,8 +200,8 @@ class CodexReading(LineReading[CodexRecord, CodexTally]):
         native_id = self._tally.make_turn_key("user", typed.text)
         if not self._tally.register_id(self._seen_ids, f"turn:{native_id}"):
             return
-        draft = self._begin_turn("user", typed.kind, native_id, is_sidechain=self._tally.is_subagent)
-        draft.unattended = self._tally.unattended
+        draft = self._begin_turn("user", typed.kind, native_id, is_sidechain=False)
+        draft.unattended = self._tally.unattended and not self._tally.is_subagent
         self._is_answering, self._pending_reasoning = False, []
         self._tally.count_prompt(typed)
         self._results.processes.settle_all(self._line_offset)

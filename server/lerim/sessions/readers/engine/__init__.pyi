@@ -66,6 +66,7 @@ from .typed_text import ASKS_MARK as ASKS_MARK
 from .typed_text import MEMORIES_TAG as MEMORIES_TAG
 from .typed_text import TypedText as TypedText
 from .typed_text import cut_blocks as cut_blocks
+from .typed_text import cut_command_template as cut_command_template
 from .typed_text import extract_own_words as extract_own_words
 from .typed_text import split_message as split_message
 from .typed_text import tag_content as tag_content

@@ -75,6 +75,19 @@ def tag_content(text: str, tag: str, *, last: bool = False) -> str:
     return text[start : end if end >= 0 else len(text)].strip()
 
 
+_TEMPLATE = re.compile(
+    r"\s{0,8}## User Input\n\n```text\n(.{0,100000}?)\n?```\n\nYou \*\*MUST\*\* consider the user input before",
+    re.DOTALL,
+)
+
+
+def cut_command_template(text: str) -> str:
+    """Returns what a person typed after a command of Spec Kit, which some agents store as the command's whole text;
+    `/speckit` if that was nothing, and any other text as it is."""
+    template = _TEMPLATE.match(text)
+    return (template[1].strip() or "/speckit") if template else text
+
+
 # --- pasted text -------------------------------------------------------------------------------------------------
 
 _DOCUMENTS = (
@@ -96,6 +109,9 @@ _LOGGED = re.compile(
     r"/[\w./-]{1,200}: line \d{1,6}: |"
     r"[^\s]{1,300}:\d{1,6} {1,4}(?:[A-Z]{3,7} https?:|Failed to load resource:|Uncaught )|"
     r"[^\n]{0,2000}\SUnderstand this (?:error|warning)\s{0,4}$|"  # the link after each message of Chrome's console
+    r"\d{1,6}:\d{1,6} {1,8}(?:error|warning) |"  # ESLint
+    r"[\w.-]{1,80} \d[\w.+!-]{0,40} requires [^\n]{1,500}, but you have |"  # pip
+    r"[^\n]{0,2000}(?:\[cite(?:_start)?[:\]]|:contentReference\[oaicite|【\d{1,4}[†:])|"  # a chat's sources
     r"at [\w$.<>]{1,200} ?\(|npm (?:ERR!|WARN\b)|[A-Za-z_][\w.]{0,80}(?:Error|Exception|Warning): |E   )"
 )
 _HEADER = re.compile(
@@ -137,7 +153,7 @@ _SCREEN = re.compile(
 """Matches the start of text copied from a terminal, an agent's screen, a chat or a document; nothing marks its end."""
 
 
-_PLAN = re.compile(r"\s{0,8}Implement the following plan:[ \t]{0,8}\n")
+_PLAN = re.compile(r"\s{0,8}(?:Implement the following plan|PLEASE IMPLEMENT THIS PLAN):[ \t]{0,8}\n")
 
 
 class MessagePart(NamedTuple):
@@ -153,7 +169,7 @@ def split_message(text: str) -> tuple[MessagePart, ...]:
     the last closing tag, and an e-mail, a screen or a chat to the end of the message."""
     parts: list[MessagePart] = []
     position = 0
-    if plan := _PLAN.match(text):  # Claude Code hands its own plan to a new session this way
+    if plan := _PLAN.match(text):  # Claude Code and Codex hand on their own plan this way
         return (MessagePart(True, plan.group()), MessagePart(False, text[plan.end() :]))
     ends = {closing[1].lower(): closing.end() for closing in _CLOSES.finditer(text)}
     fence, scanned, line_end = "", 0, _find_line_end(text, 0)

@@ -14,6 +14,7 @@ from lerim.sessions.readers.engine import (
     MEMORIES_TAG,
     LoadedSession,
     cut_blocks,
+    cut_command_template,
     make_session_title,
     milliseconds_to_time,
     plausible_count,
@@ -38,6 +39,10 @@ _PLUGIN_MARK = "<!-- OMO_INTERNAL_INITIATOR -->"
 _PLUGIN_MODE = re.compile(r"\s{0,20}(?:<((?:[a-z]{1,20}-)?ultrawork-mode)>|\[[a-z-]{1,40}-mode\]\n)")
 _PLUGIN_RULE = "\n\n---\n\n"
 """Stands between the instructions that the plugin puts before a prompt and the prompt."""
+_SKILL_END = re.compile(
+    r"\n\nBase directory for this skill: ([^\n]{1,4096})\nRelative paths in this skill [^\n]{1,200}(?:\n|\Z)"
+)
+"""Stands between the text of a skill that the person ran as a command and what they typed after its name."""
 _INIT_FOCUS = re.compile(r"User-provided focus or constraints \(honor these\):\n(.{0,20000}?)\n\n## How to", re.DOTALL)
 
 
@@ -93,7 +98,10 @@ def _typed_text(pieces: list[OpenCodePiece]) -> str:
     if text.startswith(_INIT_STARTS):
         focus = _INIT_FOCUS.search(text)
         return f"/init {focus[1].strip() if focus else ''}".strip()
-    return text or "".join(f"[{name}]" for name in files[:1])
+    if skill := _SKILL_END.search(text):
+        name = re.split(r"[\\/]", skill[1].rstrip("\\/"))[-1]
+        return f"/{name} {text[skill.end() :].strip()}".strip()
+    return cut_command_template(text) or "".join(f"[{name}]" for name in files[:1])
 
 
 def _remove_plugin_text(text: str) -> str:
