@@ -92,6 +92,24 @@ def test_a_subagents_session_lies_in_its_parents_folder_and_nothing_in_it_is_a_p
     assert done.session.prompts == 0
 
 
+def test_a_subagents_session_of_an_earlier_version_is_known_by_its_task(tmp_path):
+    task = "Your task is to look for all files that matter to:\n<objective>\nFind the tests\n</objective>"
+    warned = "You have used all your turns. Do not call any other tools."
+    path = files.whole(tmp_path / "session-1.json", prompt(task), reply("found"), prompt(warned))
+    turns, done = files.reading(path)
+    assert [(turn.role, turn.text, turn.sidechain) for turn in turns] == [("assistant", "found", True)]
+    session = done.session
+    assert (session.id, session.parent, session.title) == ("session-1", files.SESSION, "Find the tests")
+    typed = files.whole(tmp_path / "session-2.json", prompt("Your task is to sort:\n<list>\na\n</list>"))
+    assert [turn.role for turn in files.reading(typed)[0]] == ["user"]
+
+
+def test_the_title_of_a_subagents_session_is_its_task_and_not_the_form_it_answers_in(tmp_path):
+    summary = '{"answer": "They are in tests/"}'
+    path = files.log(tmp_path / "a.jsonl", prompt("Find the tests"), reply("x"), kind="subagent", summary=summary)
+    assert files.reading(path)[1].session.title == "Find the tests"
+
+
 def test_other_files_beside_sessions_and_empty_ones_are_left_alone(tmp_path):
     chats = files.chats(tmp_path)
     (chats / "session-1.json").touch()

@@ -24,6 +24,8 @@ _FILES_HEADING = "--- Content from referenced files ---"
 """Follows the person's words if they name files: nothing after it is theirs, and a file may forge its end."""
 _INIT_START = "You are an AI agent that brings the power of Gemini directly into the terminal."
 """The beginning of the prompt that older versions store in place of `/init`."""
+_TASK = re.compile(r"Your task is to [^\n]{1,400}:\n<(objective|question)>\n(.{1,100000}?)\n</\1>", re.DOTALL)
+"""What the program asks of its own subagents."""
 _HINT = re.compile(r"User (?:steering update|hints):\n<user_input>\n(.{1,100000}?)\n</user_input>\n", re.DOTALL)
 """Words typed while the agent is working."""
 
@@ -51,6 +53,12 @@ def parse_gemini_prompt(message: GeminiMessage) -> TypedText | None:
         return TypedText("prompt", "/init")
     command = _OWN_COMMAND.match(text)
     return TypedText("shell", command[1]) if command else TypedText("prompt", text)
+
+
+def parse_subagent_task(message: GeminiMessage) -> str:
+    """Returns what the program asks of one of its own subagents in a message; '' if it asks nothing."""
+    task = _TASK.match(extract_message_text(message.content)[0])
+    return _clean_text(task[2]) if task else ""
 
 
 def parse_gemini_output(message: GeminiMessage) -> str:

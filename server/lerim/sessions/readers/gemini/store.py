@@ -17,7 +17,7 @@ from lerim.sessions.readers.engine import (
 )
 from lerim.sessions.readers.gemini.calls import make_gemini_own_command, parse_gemini_call
 from lerim.sessions.readers.gemini.folders import find_chats, infer_folder
-from lerim.sessions.readers.gemini.human import parse_gemini_output, parse_gemini_prompt
+from lerim.sessions.readers.gemini.human import parse_gemini_output, parse_gemini_prompt, parse_subagent_task
 from lerim.sessions.readers.gemini.records import (
     MESSAGE_TYPES,
     GeminiMessage,
@@ -39,7 +39,12 @@ def load_session(transcript: Transcript, *, brief: bool) -> LoadedSession:
     session = load_gemini_session(transcript.path)
     header = session.header
     session_id = without_nul(header.session_id)[:200] or transcript.session_id
-    is_subagent = bool(transcript.parent) or header.kind == "subagent"
+    first = next((one for one in session.messages.values() if one.type == "user"), GeminiMessage())
+    task = parse_subagent_task(first)
+    is_subagent = bool(task or transcript.parent) or header.kind == "subagent"
+    parent = ""
+    if task and not transcript.parent and header.kind != "subagent":  # earlier versions mark such a session by nothing
+        session_id, parent = transcript.session_id, session_id
     cwd = transcript.cwd or infer_folder(transcript.path, _SEARCHED_BYTES)
     turns = _build_turns(session, session_id, cwd, is_subagent=is_subagent, brief=brief)
     if session.messages and not any(one.type in MESSAGE_TYPES for one in session.messages.values()):
@@ -49,7 +54,8 @@ def load_session(transcript: Transcript, *, brief: bool) -> LoadedSession:
             transcript,
             turns,
             id=session_id,
-            title=without_nul(header.summary),
+            parent=parent,
+            title=(task or extract_message_text(first.content)[0]) if is_subagent else without_nul(header.summary),
             tokens=sum_tokens(turns) if any(one.tokens for one in session.messages.values()) else None,
             times=(parse_timestamp(header.start_time), parse_timestamp(header.last_updated)),
         ),
