@@ -10,7 +10,7 @@ import claude_lines as lines
 from claude_lines import answer, call, encoded, envelope, prompt, read, reading, reply, text
 from lerim.errors import TranscriptError
 from lerim.sessions.catalog import group_problems
-from lerim.sessions.model import Tokens, make_turn_id
+from lerim.sessions.model import NO_TOKENS, Tokens, make_turn_id
 from lerim.sessions.readers import read_session
 from lerim.sessions.readers.engine.line_stream import LineStream
 
@@ -212,6 +212,13 @@ def test_a_subagents_own_transcript_names_its_parent_and_holds_no_prompt(tmp_pat
     assert (done.session.id, done.session.parent, done.session.prompts) == ("agent-a1", lines.SESSION, 0)
     old, done = read(tmp_path, *records, name="agent-a1.jsonl")
     assert (len(old), done.session.parent) == (1, lines.SESSION)
+
+
+def test_a_subagent_that_summarizes_the_session_for_the_program_makes_no_turns_but_its_tokens_count(tmp_path):
+    asked = prompt("Summarize the conversation so far", isSidechain=True, agentId="acompact-1")
+    turns, done = read(tmp_path, asked, reply("m1", text("We use uv"), isSidechain=True), name="agent-acompact-1")
+    assert turns == []
+    assert done.session.tokens != NO_TOKENS
 
 
 # --- bad input -------------------------------------------------------------------------------------------------------

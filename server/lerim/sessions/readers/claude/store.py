@@ -60,6 +60,7 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally]):
 
     def __init__(self, transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> None:
         self._is_subagent = bool(transcript.parent) or transcript.path.name.startswith("agent-")
+        self._is_compaction = transcript.path.name.startswith("agent-acompact-")
         self._results_folder = results_folder(transcript)
         super().__init__(transcript, resume, ClaudeTally(), TurnDrafts(), brief=brief)
 
@@ -121,6 +122,8 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally]):
         tally.answered = True
         key = _api_message_key(record)
         tokens = tally.count_tokens(key, message.usage)
+        if self._is_compaction:  # a summary of the session for the program itself
+            return
         draft = self._drafts.find_draft(key) if key else None
         if draft is None:
             draft = self._begin_claude_turn(record, "assistant", "reply", key)
