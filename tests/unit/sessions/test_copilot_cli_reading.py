@@ -114,6 +114,13 @@ CALLS = [
         kind="ask",
         answers=(QuestionAnswer("Which?", ("uv", "pip"), "uv"),),
     ),
+    tool(
+        "ask_user",
+        {"question": "Which?", "choices": ["uv", "pip"]},
+        "User responded: The user is not available to respond and reads your work later. Decide yourself.",
+        kind="ask",
+        answers=(QuestionAnswer("Which?", ("uv", "pip"), ""),),
+    ),
     tool("exit_plan_mode", {"summary": "- Use uv"}, "Approved!", kind="plan", plan="- Use uv", output="Approved!"),
 ]
 

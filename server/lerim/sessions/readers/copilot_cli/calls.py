@@ -54,6 +54,8 @@ _CODE = re.compile(r"\s{0,9}<[^<>\n]{1,150}\bexit code (-?\d{1,10})>\s{0,9}\Z")
 _RUNNING = re.compile(r"<command with (?:shellId|id): (\S{1,100}) is still running")
 _TAIL_LENGTH = 400
 _ANSWER_START = re.compile(r"\AUser (?:selected|responded|answered|said|typed)(?: with)?: ?")
+_AUTOMATIC_START = "The user is not available to respond"
+"""The beginning of the answer that the program gives by itself where it runs without a person."""
 _DENIED_CODES = ("rejected", "denied")
 
 
@@ -129,4 +131,5 @@ def parse_cli_answers(call: ToolCall, text: str) -> tuple[QuestionAnswer, ...]:
     because nobody answered."""
     match = _ANSWER_START.match(text)
     answer = text[match.end() :].strip() if match else ""
+    answer = "" if answer.startswith(_AUTOMATIC_START) else answer
     return tuple(replace(question, answer=answer) for question in call.answers)
