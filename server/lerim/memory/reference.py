@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from lerim.errors import MemoryError_
@@ -28,6 +29,7 @@ class Reference:
     symbol: str = ""
 
 
+@lru_cache(maxsize=64)  # a memory that is read and indexed has each of its references parsed six times
 def parse_reference(text: str) -> Reference | None:
     """Parses a reference and normalises it for comparison: forward slashes, no `./`, no line numbers.
 

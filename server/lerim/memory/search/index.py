@@ -30,6 +30,7 @@ from lerim.memory.search.index_rows import (
     add_rows,
     delete_rows,
     first_row,
+    merge_segments,
     row_of,
     set_merging,
     settle_statuses,
@@ -309,6 +310,7 @@ class MemoryIndex:
                 self._stamps = None
             if many:
                 set_merging(self._sql, True)
+                merge_segments(self._sql)
 
     def _indexed_files(self) -> dict[str, tuple[int, FileStamp]]:
         """Returns the row and stamp of each indexed file, by name; read again only if another process has written."""

@@ -26,7 +26,7 @@ from lerim.memory.store import FileStamp, MemoryFile, status_of
 from lerim.memory.views import source_parts
 from lerim.words import index_text
 
-INDEX_VERSION = 10
+INDEX_VERSION = 11
 _HASH_BITS = 20
 """A row number is the second in which the memory was last changed, followed by this many bits of a hash of its file
 name: rows are thus in order of time, whenever they were written. Memories that ended, and unreadable files, are
@@ -54,12 +54,16 @@ CREATE INDEX ends_target ON ends (target);
 CREATE TABLE synonyms (row INTEGER NOT NULL, name TEXT NOT NULL, other TEXT NOT NULL);
 CREATE INDEX synonyms_row ON synonyms (row);
 CREATE INDEX synonyms_name ON synonyms (name);
-CREATE TABLE records (path TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE records (id INTEGER PRIMARY KEY, record BLOB NOT NULL);
 CREATE VIRTUAL TABLE words USING fts5 (
     title, tags, places, body, quotes, facets, tokenize = "porter unicode61 remove_diacritics 2 tokenchars '_'"
 );
 PRAGMA user_version = {INDEX_VERSION};
 """
+
+
+_ROW_COLUMNS = (("files", "id"), ("records", "id"), ("words", "rowid"), ("ends", "ender"), ("synonyms", "row"))
+"""The tables with rows of a file, and the column of each that has the file's row number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +124,7 @@ def add_rows(sql: sqlite3.Connection, row: int, read: ReadMemory) -> int:
             (row, *_indexed_texts(record), facet_words(record, status)),
         )
     if record is not None and (packed := _encode_parts((record, read.text_hash, read.problems))):
-        sql.execute("INSERT OR REPLACE INTO records VALUES (?,?)", (read.file.name, packed))
+        sql.execute("INSERT INTO records VALUES (?,?)", (row, packed))
     sql.execute(
         "INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (row, read.file.name, *to_signed(read.file.stamp), *values),
@@ -153,7 +157,7 @@ def stored_records(
         with contextlib.closing(sqlite.connect(location.path, mode="ro")) as sql:
             nonce = sql.execute("SELECT nonce FROM meta").fetchone()
             if nonce == (location.nonce(),) and sqlite.schema_version(sql) == INDEX_VERSION:
-                query = "SELECT path, mtime, size, inode, record FROM files JOIN records USING (path)"
+                query = "SELECT path, mtime, size, inode, record FROM files JOIN records USING (id)"
                 for path, *stamp, record in sql.execute(query):
                     if stamps.get(path) == to_unsigned(stamp):
                         yield path, _DECODER.decode(record)
@@ -164,7 +168,7 @@ def stored_records(
 def read_records(sql: sqlite3.Connection, names: Sequence[str]) -> dict[str, tuple[FileStamp, RecordParts]]:
     """Returns the memories in the files with these names as they were read, each with the stamp that its file had."""
     query = (
-        "SELECT path, mtime, size, inode, record FROM files JOIN records USING (path)"
+        "SELECT path, mtime, size, inode, record FROM files JOIN records USING (id)"
         " WHERE path IN (SELECT value FROM json_each(?))"
     )
     found: dict[str, tuple[FileStamp, RecordParts]] = {}
@@ -215,8 +219,14 @@ def read_links(sql: sqlite3.Connection) -> list[MemoryLinks]:
 
 
 def set_merging(sql: sqlite3.Connection, on: bool) -> None:
-    """Turns merging of full-text segments on added rows on or off: off in a large update, and later writes merge."""
+    """Turns merging of full-text segments on added rows on or off: off in a large update, after which
+    `merge_segments` merges all of them."""
     sql.execute("INSERT INTO words (words, rank) VALUES ('automerge', ?)", (_AUTOMERGE_SEGMENTS if on else 0,))
+
+
+def merge_segments(sql: sqlite3.Connection) -> None:
+    """Merges all segments of the full-text index into one: a search looks each word up in every segment."""
+    sql.execute("INSERT INTO words (words) VALUES ('optimize')")
 
 
 def _move_row(sql: sqlite3.Connection, row: int, to: int, shown: Status, now: Status) -> None:
@@ -228,6 +238,7 @@ def _move_row(sql: sqlite3.Connection, row: int, to: int, shown: Status, now: St
         (to, *texts, change_status_facet(facets, shown, now)),
     )
     sql.execute("UPDATE files SET id = ?, shown = ? WHERE id = ?", (to, now, row))
+    sql.execute("UPDATE records SET id = ? WHERE id = ?", (to, row))
     sql.execute("UPDATE ends SET ender = ? WHERE ender = ?", (to, row))
     sql.execute("UPDATE synonyms SET row = ? WHERE row = ?", (to, row))
 
@@ -245,8 +256,7 @@ def _free_row(sql: sqlite3.Connection, row: int) -> int:
 
 def delete_rows(sql: sqlite3.Connection, row: int) -> None:
     """Deletes a file's rows."""
-    sql.execute("DELETE FROM records WHERE path = (SELECT path FROM files WHERE id = ?)", (row,))
-    for table, column in (("files", "id"), ("words", "rowid"), ("ends", "ender"), ("synonyms", "row")):
+    for table, column in _ROW_COLUMNS:
         sql.execute(f"DELETE FROM {table} WHERE {column} = ?", (row,))
 
 
