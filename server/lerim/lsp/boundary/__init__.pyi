@@ -10,6 +10,7 @@ from .markdown import escape_line as escape_line
 from .markdown import shorten_text as shorten_text
 from .markdown import show_hidden_characters as show_hidden_characters
 from .sidecar_server import EditorRequestError as EditorRequestError
+from .sidecar_server import EncodedResult as EncodedResult
 from .sidecar_server import SidecarServer as SidecarServer
 from .sidecar_server import UntrustedError as UntrustedError
 from .sidecar_server import ask_editor as ask_editor

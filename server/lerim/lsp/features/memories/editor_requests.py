@@ -8,13 +8,13 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from lerim.lsp.boundary import Document
+from lerim.lsp.boundary import Document, EncodedResult
 from lerim.lsp.features import watching
 from lerim.lsp.features.memories import loading
 from lerim.lsp.features.memories.hovers import link_more, render_hover
-from lerim.lsp.features.memories.lenses import Lens, place_lenses
+from lerim.lsp.features.memories.lenses import encode_lenses, place_lenses
 from lerim.lsp.features.memories.used_symbols import find_used_symbol
-from lerim.lsp.protocol import SHOW_FILE_MEMORIES, FileMemoriesParams
+from lerim.lsp.protocol import FileMemoriesParams
 from lerim.lsp.window import FileLocation, Repo, Sidecar, uses
 from lerim.memory import MemoryEntry, Reference, StoredMemory, definitions, redact_record
 
@@ -73,21 +73,16 @@ def _make_list(sidecar: Sidecar, repo: Repo, paths: Sequence[Path]) -> loading.M
     return loading.MemoryList([loading.make_memory_view(sidecar, repo, stored) for stored in found])
 
 
-async def list_code_lenses(sidecar: Sidecar, params: types.CodeLensParams) -> list[types.CodeLens]:
+async def list_code_lenses(sidecar: Sidecar, params: types.CodeLensParams) -> EncodedResult:
     """The code lenses of a file."""
     uri = params.text_document.uri
     document = _find_document(sidecar, uri)
     mode = sidecar.options.settings.code_lens
-    if document is None or mode == "off":
-        return []
-    location = await sidecar.repos.locate_file(uri)
-    if location is None:
-        return []
+    location = await sidecar.repos.locate_file(uri) if document is not None and mode != "off" else None
+    if document is None or location is None:
+        return EncodedResult(encode_lenses(uri, []))
     references = location.repo.references
     entries = references.for_file(location.path)
-    prefetch_memories(sidecar, location.repo, entries)
-    if entries:
-        watching.schedule_file_check(sidecar, location)
     drift = location.repo.drift
     place = Reference(location.path)
 
@@ -98,15 +93,11 @@ async def list_code_lenses(sidecar: Sidecar, params: types.CodeLensParams) -> li
     whole = [drift.wrong_state(entry, place) or entry.label for entry in entries]
     symbols = references.by_symbol(location.path) if mode == "symbols" else {}
     find = definitions.make_symbol_finder(location.path, document.source, document.lines) if symbols else lambda _: None
-    return [_lens(uri, lens_row) for lens_row in place_lenses(whole, list(symbols), find_labels, find)]
-
-
-def _lens(uri: str, lens_row: Lens) -> types.CodeLens:
-    """Converts a lens. Our extension moves that of a symbol to its line in the editor (docs/PROTOCOL.md)."""
-    start = types.Position(lens_row.line or 0, 0)
-    arguments = [uri, lens_row.symbol] if lens_row.symbol else [uri]
-    command = types.Command(title=lens_row.title, command=SHOW_FILE_MEMORIES, arguments=arguments)
-    return types.CodeLens(range=types.Range(start, start), command=command)
+    encoded = encode_lenses(uri, place_lenses(whole, list(symbols), find_labels, find))
+    if entries:
+        prefetch_memories(sidecar, location.repo, entries)  # last: its thread would delay the answer
+        watching.schedule_file_check(sidecar, location)
+    return EncodedResult(encoded)
 
 
 def find_entries(

@@ -7,6 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+import msgspec
+
+from lerim.files import encode_writable_json
+from lerim.lsp.protocol import SHOW_FILE_MEMORIES
+
 LABEL_ORDER = (
     "decision",
     "pitfall",
@@ -46,6 +51,47 @@ class Lens(NamedTuple):
     line: int | None
     title: str
     symbol: str = ""
+
+
+class LensPosition(msgspec.Struct, frozen=True):
+    """A `Position` of LSP at the start of a line."""
+
+    line: int
+    character: int = 0
+
+
+class LensRange(msgspec.Struct, frozen=True):
+    """A `Range` of LSP."""
+
+    start: LensPosition
+    end: LensPosition
+
+
+class LensCommand(msgspec.Struct, frozen=True):
+    """A `Command` of LSP."""
+
+    title: str
+    arguments: tuple[str, ...]
+    command: str = SHOW_FILE_MEMORIES
+
+
+class CodeLens(msgspec.Struct, frozen=True):
+    """A `CodeLens` of LSP. pygls would take ten times as long to convert and encode those of a file."""
+
+    range: LensRange
+    command: LensCommand
+
+
+def encode_lenses(uri: str, lenses: Sequence[Lens]) -> bytes:
+    """Encodes lenses as the result of `textDocument/codeLens`. One whose symbol was not found stands on the first line;
+    our extension moves that of a symbol to its line in the editor (docs/PROTOCOL.md)."""
+    return encode_writable_json([_make_code_lens(uri, lens) for lens in lenses])
+
+
+def _make_code_lens(uri: str, lens: Lens) -> CodeLens:
+    start = LensPosition(lens.line or 0)
+    arguments = (uri, lens.symbol) if lens.symbol else (uri,)
+    return CodeLens(LensRange(start, start), LensCommand(lens.title, arguments))
 
 
 def place_lenses(
