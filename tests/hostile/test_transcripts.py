@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import unicodedata
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
@@ -159,14 +160,21 @@ def check_markdown(markdown: str) -> None:
     assert not unseen(markdown)
 
 
-def test_hostile_words_reach_candidates_and_memories_as_text_and_no_secret_reaches_a_file_or_an_answer(
+def check_printed(answers: Iterable[subprocess.CompletedProcess[str]]) -> None:
+    """Each answer says something, and nothing in it acts on a terminal."""
+    for done in answers:
+        assert done.stdout
+        assert not unseen(done.stdout + done.stderr), done.args
+
+
+def test_hostile_words_stay_text_and_no_secret_and_nothing_that_acts_on_a_terminal_reaches_a_file_or_an_answer(
     desk: Desk, terminal: Terminal
 ) -> None:
     for name, evil in HOSTILE.items():
         talk(desk, name, f"{evil} {HOSTILE['secret']}")
-    outputs = [terminal("sync", "--json").stdout]
-    assert json.loads(outputs[0])["problems"] == []
-    outputs += [terminal("review", "list", "--json").stdout, terminal("review", "list").stdout]
+    answers = [terminal("sync", "--json")]
+    assert json.loads(answers[0].stdout)["problems"] == []
+    answers += [terminal("review", "list", "--json"), terminal("review", "list")]
     waiting = queue.list_pending(desk.place)[0]
     files = [proposal.text for proposal in waiting]
     assert len(waiting) >= len(HOSTILE) / 2
@@ -178,26 +186,29 @@ def test_hostile_words_reach_candidates_and_memories_as_text_and_no_secret_reach
         if number:
             assert queue.accept_candidate(desk.place, proposal.id, quotes="shared").ok
         else:
-            outputs.append(terminal("review", "accept", proposal.id, "--quotes", "local", "--json").stdout)
+            answers.append(terminal("review", "accept", proposal.id, "--quotes", "local", "--json"))
     stored, problems = desk.place.store().load_all()
     assert problems == []
     assert len(stored) == len(waiting)
     for one in stored:
         check_memory(one.path, one.path.read_text(encoding="utf-8"), set(HEADER_KEYS))
-    outputs += [terminal("memory", "list", "--json").stdout, terminal("status").stdout]
+    answers += [terminal("memory", "list", "--json"), terminal("status")]
+    check_printed(answers)
+    outputs = [one.stdout for one in answers]
     for shown in (*outputs, *(one for _, one in texts(desk.repo / ".lerim", desk.home.root))):
         for secret in (*SECRETS, "kept to myself"):
             assert secret not in shown
 
 
 def test_a_candidate_made_of_hostile_text_alone_is_a_file_that_parses_and_a_memory_with_our_keys_only(
-    desk: Desk,
+    desk: Desk, terminal: Terminal
 ) -> None:
     for number, (name, evil) in enumerate(HOSTILE.items()):
         proposed(desk, name, evil, number)
     waiting, problems, _ = queue.list_pending(desk.place)
     assert problems == []
     assert len(waiting) == len(HOSTILE)
+    listed = terminal("review", "list"), terminal("review", "list", "--json")
     for proposal in waiting:
         check_memory(proposal.path, proposal.text, {*HEADER_KEYS, *ONLY})
         assert proposal.path.parent == desk.place.review
@@ -208,6 +219,10 @@ def test_a_candidate_made_of_hostile_text_alone_is_a_file_that_parses_and_a_memo
         check_memory(path, path.read_text(encoding="utf-8"), set(HEADER_KEYS))
         assert path.parent == desk.repo / ".lerim" / "memory" / "decisions"
         assert re.fullmatch(r"\d{8}-[\w-]+\.md", path.name)
+    kept = terminal("memory", "list"), terminal("memory", "search", "apart", "--json")
+    check_printed((*listed, *kept))
+    for views in (json.loads(listed[1].stdout)["candidates"], json.loads(kept[1].stdout)["memories"]):
+        assert any("\u202e" in json.dumps(view, ensure_ascii=False) for view in views)
     assert desk.sync().problems == []
 
 
@@ -229,24 +244,6 @@ async def test_a_hover_of_hostile_memories_shows_them_and_nothing_in_it_is_activ
         found = await editor.ask(core.MEMORY_FOR_FILE, {"uri": app})
         assert all(secret not in str(found) for secret in SECRETS)
         assert (await editor.ask(core.REVIEW_UNDO, {"root": editor.root, "action": result.action})).ok
-
-
-def test_nothing_that_acts_on_a_terminal_is_printed_and_json_stays_json(desk: Desk, terminal: Terminal) -> None:
-    for number, (name, evil) in enumerate(HOSTILE.items()):
-        talk(desk, name, evil)
-        proposed(desk, name, evil, number)
-    waiting = terminal("sync"), terminal("review", "list"), terminal("review", "list", "--json")
-    for proposal in queue.list_pending(desk.place)[0]:
-        queue.accept_candidate(desk.place, proposal.id, quotes="shared")
-    kept = terminal("memory", "list"), terminal("memory", "search", "apart", "--json")
-    for said in (*waiting, *kept):
-        assert said.stdout
-        assert not unseen(said.stdout + said.stderr), said.args
-    for said in (waiting[-1], kept[-1]):
-        shown = json.loads(said.stdout)
-        assert any(
-            "\u202e" in json.dumps(one, ensure_ascii=False) for one in shown.get("candidates", shown.get("memories"))
-        )
 
 
 def test_text_that_commands_an_agent_is_flagged_and_never_accepted_unseen(desk: Desk) -> None:
