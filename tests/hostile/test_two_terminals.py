@@ -54,28 +54,26 @@ def at_once(desk: Desk, *commands: tuple[str, ...]) -> list[tuple[int, Any]]:
     return [(process.returncode, json.loads(out)) for process, (out, _) in zip(started, outputs, strict=True)]
 
 
-def test_two_syncs_at_once_are_one_and_both_report_it(desk: Desk, between: Between) -> None:
+def test_what_two_terminals_sync_decide_and_add_at_once_is_done_once_and_both_are_answered(
+    desk: Desk, between: Between
+) -> None:
     first, second = at_once(desk, *[("sync", "--model", "none")] * 2)
     assert [first[0], second[0]] == [0, 0]
     titles = sorted(one["title"] for one in (*first[1]["candidates"], *second[1]["candidates"]))
     assert sorted(desk.waiting()) == sorted(set(titles)) != []
     assert any(one.endswith("/sync") for one in between.requests)
 
-
-def test_a_candidate_that_two_terminals_decide_is_decided_once(desk: Desk, between: Between) -> None:
-    answer("sync", "--model", "none", "--repo", str(desk.repo))
     [candidate, *_] = answer("review", "list", "--repo", str(desk.repo))["candidates"]
     done = at_once(desk, *[("review", "accept", candidate["id"], "--quotes", "local")] * 2)
     results = [one for code, out in done for one in out["results"] if code == 0]
     assert sorted(one["code"] for one in results) == ["accepted", "already"]
-    assert desk.memories().count(candidate["title"]) == 1
+    assert desk.memories() == [candidate["title"]]
 
-
-def test_a_memory_that_two_terminals_add_is_there_once(desk: Desk, between: Between) -> None:
+    between.requests.clear()
     done = at_once(desk, *[("memory", "add", "--title", "Retry uploads twice")] * 2)
     assert sorted((code, out["message"].partition(":")[0]) for code, out in done) == [
         (0, "Added"),
         (0, "It exists already"),
     ]
-    assert desk.memories() == ["Retry uploads twice"]
+    assert desk.memories().count("Retry uploads twice") == 1
     assert sum(one.startswith("POST ") for one in between.requests) == 2

@@ -34,28 +34,24 @@ def server(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunningServe
         yield running
 
 
-def test_a_server_that_was_killed_does_not_count(desk: Desk, server: RunningServer) -> None:
-    os.kill(server.pid, signal.SIGKILL)
-    listed = run("memory", "list", "--repo", str(desk.repo))
-    assert (listed.exit_code, listed.stderr) == (0, "")
-    assert run("memory", "add", "--title", "After the kill", "--repo", str(desk.repo)).exit_code == 0
-    assert "After the kill" in desk.memories()
-
-
-def test_a_server_that_hangs_is_waited_for_only_briefly(desk: Desk, server: RunningServer) -> None:
+def test_a_server_that_hangs_is_waited_for_briefly_and_once_by_a_command_and_one_that_was_killed_not_at_all(
+    desk: Desk, server: RunningServer
+) -> None:
+    here = ("--repo", str(desk.repo))
+    ids = [one["id"] for one in answer("memory", "list", *here)["memories"]]
     os.kill(server.pid, signal.SIGSTOP)
-    listed = run("memory", "list", "--repo", str(desk.repo))
-    assert listed.exit_code == 0
-    assert "Use uv, not pip" in listed.stdout
-    assert listed.stderr.startswith("note: The running server does not answer: timed out. The command goes on without")
-    assert "lerim down" in listed.stderr
-
-
-def test_a_server_that_hangs_is_waited_for_once_by_a_command(desk: Desk, server: RunningServer) -> None:
-    ids = [one["id"] for one in answer("memory", "list", "--repo", str(desk.repo))["memories"]]
-    os.kill(server.pid, signal.SIGSTOP)
-    archived = run("memory", "archive", *ids, "--repo", str(desk.repo))
+    archived = run("memory", "archive", *ids, *here)
     assert (archived.exit_code, len(ids), archived.stderr.count("does not answer")) == (0, 3, 1)
+    note = "note: The running server does not answer: timed out. The command goes on without"
+    assert archived.stderr.startswith(note)
+    assert "lerim down" in archived.stderr
+    assert desk.memories() == []
+
+    os.kill(server.pid, signal.SIGKILL)
+    listed = run("memory", "list", *here)
+    assert (listed.exit_code, listed.stderr) == (0, "")
+    assert run("memory", "add", "--title", "After the kill", *here).exit_code == 0
+    assert desk.memories() == ["After the kill"]
 
 
 @pytest.mark.parametrize("ends", ["killed", "stopped"])
@@ -78,11 +74,19 @@ def test_an_answer_that_was_begun_is_not_given_a_second_time(desk: Desk, server:
     assert len(service.asked) == 1
 
 
-def test_ctrl_c_ends_an_answer_and_shows_the_sources_of_what_was_said(desk: Desk, server: RunningServer) -> None:
+def test_the_terminal_asks_how_quotes_are_kept_and_hears_ctrl_c_while_the_server_does_the_work(
+    desk: Desk, server: RunningServer
+) -> None:
     with (
         stand_between(desk.home, server) as between,
         model(desk, streams("We use `uv`. [1]\nThe reason", end="hangs")) as service,
     ):
+        candidate = answer("review", "list", "--repo", str(desk.repo))["candidates"][0]["id"]
+        accepted = run("review", "accept", candidate, "--repo", str(desk.repo))
+        assert accepted.exit_code == 0, accepted.output
+        assert "`--quotes local` keeps them on this machine" in accepted.stderr
+        assert between.requests[-2:] == 2 * [between.requests[-1]]
+
         command = [sys.executable, "-m", "lerim", "ask", "Do we use uv or pip?", "--repo", str(desk.repo)]
         asking = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ())
         assert asking.stdout
@@ -94,13 +98,3 @@ def test_ctrl_c_ends_an_answer_and_shows_the_sources_of_what_was_said(desk: Desk
     assert "lerim memory show" in rest
     assert "--meaning" not in rest
     assert between.requests[-1].endswith("/ask")
-
-
-def test_quotes_are_asked_for_by_the_terminal_and_not_by_the_server(desk: Desk, server: RunningServer) -> None:
-    here = ("--repo", str(desk.repo))
-    candidate = answer("review", "list", *here)["candidates"][0]["id"]
-    with stand_between(desk.home, server) as between:
-        accepted = run("review", "accept", candidate, *here)
-    assert accepted.exit_code == 0, accepted.output
-    assert "`--quotes local` keeps them on this machine" in accepted.stderr
-    assert between.requests[-2:] == 2 * [between.requests[-1]]
