@@ -7,7 +7,6 @@ import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 
@@ -15,11 +14,10 @@ import pytest
 
 from desk import Desk
 from lerim.config import edit
-from lerim.extraction.candidate import Candidate
-from lerim.memory.record import Evidence
 from lerim.memory.store import StoredMemory
 from lerim.review import acts, queue
 from long import times
+from reviews import made_candidate
 from saving_person import DONE, REFUSED, Person, Way, Which, instants, saved_at
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of a file that is open for writing")
@@ -37,15 +35,7 @@ def memory(desk: Desk, title: str, body: str = "Because it is small.") -> Stored
 
 def candidate(desk: Desk, title: str, body: str, turn: str, replaces: tuple[str, ...] = ()) -> str:
     """A waiting decision of a session; its id."""
-    found = Candidate(
-        *("decision", None, title, body, 0.8, ("packaging",), (), (Evidence(f"no: {title}", turn, "user"),)),
-        platform="claude",
-        session="s1",
-        turn=turn,
-        time=datetime(2026, 8, 1, 10, 20, int(turn), tzinfo=UTC),
-        signal="prompt",
-        replaces=replaces,
-    )
+    found = made_candidate(title, body, turn, minutes=int(turn), references=(), replaces=replaces)
     outcome = queue.propose_candidate(desk.place, found)
     assert isinstance(outcome, queue.CandidateProposed)
     return outcome.proposal.id

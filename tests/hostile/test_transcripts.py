@@ -7,7 +7,6 @@ import re
 import subprocess
 import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
@@ -17,11 +16,11 @@ from markdown_it import MarkdownIt
 
 from claude_lines import answer, call, prompt, reply, text
 from desk import Desk
-from lerim.extraction.candidate import Candidate
 from lerim.jobs.sync_context import SyncOptions
 from lerim.lsp.protocol import core
 from lerim.memory.record import HEADER_KEYS, Evidence
 from lerim.review import queue
+from reviews import made_candidate
 from rights import Terminal
 from window import Editor
 
@@ -85,25 +84,16 @@ def talk(desk: Desk, name: str, evil: str) -> None:
 
 def proposed(desk: Desk, name: str, evil: str, number: int) -> None:
     """A candidate as an extractor that was talked into it would give it: the hostile text in every field."""
-    queue.propose_candidate(
-        desk.place,
-        Candidate(
-            primitive="decision",
-            kind=None,
-            title=f"Keep {name} apart {evil}",
-            body=f"Because of {name}{number}.\n\n{evil}\n\nSee `src/app.py`. {evil}",
-            confidence=0.9,
-            tags=(name, evil),
-            references=("src/app.py", f"../../{evil}", evil),
-            evidence=(Evidence(evil[:200], f"{number:012x}", "user"), Evidence("x " + evil[:150], "y" * 12, "web")),
-            session=f"s-{name}",
-            turn=f"{number:012x}",
-            platform="claude",
-            time=datetime(2026, 8, 1, tzinfo=UTC),
-            signal="prompt",
-            flags=(),
-        ),
+    turn = f"{number:012x}"
+    candidate = made_candidate(
+        f"Keep {name} apart {evil}",
+        f"Because of {name}{number}.\n\n{evil}\n\nSee `src/app.py`. {evil}",
+        turn,
+        tags=(name, evil),
+        references=("src/app.py", f"../../{evil}", evil),
+        evidence=(Evidence(evil[:200], turn, "user"), Evidence("x " + evil[:150], "y" * 12, "web")),
     )
+    queue.propose_candidate(desk.place, candidate)
 
 
 def texts(*folders: Path) -> Iterator[tuple[Path, str]]:

@@ -15,12 +15,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from lerim.extraction.candidate import Candidate
-from lerim.memory.record import Evidence, MemoryRecord, Primitive
+from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive
 from lerim.memory.search.memory_search import MemorySearch
 from lerim.memory.store import StoredMemory
 from lerim.paths import Home
 from lerim.review import CandidateEdit, acts, queue
 from proposals import review_paths
+from reviews import made_candidate
 
 START = datetime(2026, 8, 1, 10, tzinfo=UTC)
 CLAIMS: list[tuple[Primitive, str, str, tuple[str, ...]]] = [
@@ -48,22 +49,10 @@ def candidate(number: int, minutes: int) -> Candidate:
     """A claim as it was made in this minute."""
     primitive, title, body, replaces = CLAIMS[number % len(CLAIMS)]
     turn = f"{number:06x}{minutes:06x}"
-    return Candidate(
-        primitive=primitive,
-        kind="pitfall" if primitive == "learning" else None,
-        title=title,
-        body=body,
-        confidence=0.8,
-        tags=("one",),
-        references=("src/app.py#load",),
-        evidence=(Evidence(f"no: {title} {minutes}", turn, "user"),),
-        platform="claude",
-        session="s1",
-        turn=turn,
-        time=START + timedelta(minutes=minutes),
-        signal="prompt",
-        replaces=replaces,
-    )
+    kind: LearningKind | None = "pitfall" if primitive == "learning" else None
+    evidence = (Evidence(f"no: {title} {minutes}", turn, "user"),)
+    said = made_candidate(title, body, turn, time=START + timedelta(minutes=minutes), evidence=evidence)
+    return replace(said, primitive=primitive, kind=kind, references=("src/app.py#load",), replaces=replaces)
 
 
 class World:

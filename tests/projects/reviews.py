@@ -26,10 +26,10 @@ def made_candidate(
     body: str = "Installs go through `uv pip sync requirements.lock`.",
     turn: str = "0a1b2c3d4e5f",
     minutes: int = 0,
-    **more: object,
+    **more: Any,
 ) -> Candidate:
     """A candidate of its own turn."""
-    values: dict[str, object] = {
+    values: dict[str, Any] = {
         "primitive": "decision",
         "kind": None,
         "title": title,
@@ -44,7 +44,7 @@ def made_candidate(
         "time": START + timedelta(minutes=minutes),
         "signal": "prompt",
     }
-    return Candidate(**{**values, **more})  # type: ignore[arg-type]
+    return Candidate(**{**values, **more})
 
 
 def proposed(place: ReviewPaths, candidate: Candidate) -> queue.Proposal:

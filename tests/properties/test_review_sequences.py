@@ -1,7 +1,7 @@
 """Whatever a person does in whatever order, no word of theirs and no memory is lost."""
 
 import tempfile
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 from hypothesis import settings
@@ -16,6 +16,7 @@ from lerim.project.project import Project
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
 from long import at_most
+from reviews import made_candidate
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
@@ -49,13 +50,15 @@ class Reviews(RuleBasedStateMachine):
     def propose(self, topic: str, body: str) -> None:
         self.turn += 1
         turn = f"t{self.turn}"
-        candidate = Candidate(
-            *("decision", None, f"Use {topic} for {body}"[:80], body, 0.8, (topic,), (f"{topic}.py",)),
-            evidence=(Evidence(f"say {body}"[:200], turn, "user"),),
-            platform="claude",
-            session="s",
-            turn=turn,
-            time=NOW + timedelta(minutes=self.turn),
+        evidence = (Evidence(f"say {body}"[:200], turn, "user"),)
+        candidate = made_candidate(
+            f"Use {topic} for {body}"[:80],
+            body,
+            turn,
+            self.turn,
+            tags=(topic,),
+            references=(f"{topic}.py",),
+            evidence=evidence,
             signal="reply",
         )
         before = {one.id: one.edited for one in self.waiting()}

@@ -15,14 +15,13 @@ import pytest
 from desk import Desk
 from killer import every_kill
 from lerim.errors import BusyError
-from lerim.extraction.candidate import Candidate
 from lerim.jobs.maintain import MAX_WAITING_PROPOSALS, MaintainReport, is_maintenance_due
-from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive, render_record
+from lerim.memory.record import LearningKind, MemoryRecord, Primitive, render_record
 from lerim.memory.uses import Uses
 from lerim.project.lock import hold_project_lock
 from lerim.review import acts, queue
 from lerim.sessions.catalog.catalog import Catalog
-from reviews import accepted, maintained
+from reviews import accepted, made_candidate, maintained
 
 NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
 UPLOADS = "Uploads to the archive bucket are retried by `upload.py` with a pause between them."
@@ -51,9 +50,8 @@ def said(
     turn = f"{abs(hash((title, body, days))):012x}"[:12]
     time = NOW - timedelta(days=days)
     kind = kind or ("pitfall" if primitive == "learning" else None)
-    candidate = Candidate(
-        *(primitive, kind, title, body, 0.8, (), references, (Evidence(f"he said {title}", turn, "user"),)),
-        *("claude", "s1", turn, time, "prompt"),
+    candidate = made_candidate(
+        title, body, turn, primitive=primitive, kind=kind, references=references, tags=(), time=time
     )
     return accepted(desk.place, candidate, now=accepted_on or time).stem
 

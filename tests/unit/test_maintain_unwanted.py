@@ -8,13 +8,12 @@ import pytest
 
 from desk import Desk
 from lerim.errors import NotFoundError, StaleError
-from lerim.extraction.candidate import Candidate
 from lerim.jobs.maintain import MaintainReport
 from lerim.memory.lifecycle import Feedback
-from lerim.memory.record import Evidence, Primitive
+from lerim.memory.record import Primitive
 from lerim.memory.uses import Uses
 from lerim.review import CandidateEdit, acts, queue
-from reviews import accepted, maintained
+from reviews import accepted, made_candidate, maintained
 
 NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
 TURN = "0a1b2c3d4e5f"
@@ -22,21 +21,9 @@ TURN = "0a1b2c3d4e5f"
 
 def said(desk: Desk, title: str = "Retry uploads 3 times", primitive: Primitive = "decision") -> str:
     """The id of a memory that a session gave and the person accepted."""
-    candidate = Candidate(
-        primitive,
-        "pitfall" if primitive == "learning" else None,
-        title,
-        "It is `upload.py` that does.",
-        0.9,
-        (),
-        (),
-        (Evidence(f"he said {title}", TURN, "user"),),
-        "claude",
-        "s1",
-        TURN,
-        NOW,
-        "prompt",
-    )
+    kind = "pitfall" if primitive == "learning" else None
+    body = "It is `upload.py` that does."
+    candidate = made_candidate(title, body, TURN, primitive=primitive, kind=kind, tags=(), references=(), time=NOW)
     return accepted(desk.place, candidate, now=NOW).stem
 
 

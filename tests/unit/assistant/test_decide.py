@@ -17,6 +17,7 @@ from lerim.assistant.decide import (
 )
 from lerim.extraction.candidate import Candidate
 from lerim.memory.record import Evidence, MemoryRecord
+from reviews import made_candidate
 
 THEN = datetime(2026, 8, 1, tzinfo=UTC)
 LATER = THEN + timedelta(days=3)
@@ -28,22 +29,8 @@ def memory(title: str, body: str = "", **changes: object) -> RelatedMemory:
 
 
 def candidate(title: str, body: str = "", time: datetime = LATER) -> Candidate:
-    return Candidate(
-        primitive="decision",
-        kind=None,
-        title=title,
-        body=body,
-        confidence=0.8,
-        tags=(),
-        references=(),
-        evidence=(Evidence("we say so", "t2", "user"),),
-        platform="claude",
-        session="s2",
-        turn="t2",
-        time=time,
-        signal="prompt",
-        flags=(),
-    )
+    evidence = (Evidence("we say so", "t2", "user"),)
+    return made_candidate(title, body, "t2", time=time, tags=(), references=(), evidence=evidence)
 
 
 def lead(action: str, number: int = 1) -> LeadDecision:

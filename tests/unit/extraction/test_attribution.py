@@ -1,7 +1,5 @@
 """Whose claim it is, by the words that tell it."""
 
-from datetime import UTC, datetime
-
 import pytest
 
 from lerim.extraction.attribution import (
@@ -14,6 +12,7 @@ from lerim.extraction.attribution import (
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.utterances import Utterance
 from lerim.memory.record import Evidence, Speaker
+from reviews import made_candidate
 
 TITLE = "Use pnpm for the web workspace"
 BODY = "`web/package.json` is installed with pnpm, since npm breaks its links."
@@ -22,21 +21,8 @@ FILLER = [Utterance("user", str(number), "the web server of the web shop") for n
 
 
 def claim(quote: str, who: Speaker = "user", title: str = TITLE, body: str = BODY) -> Candidate:
-    return Candidate(
-        primitive="decision",
-        kind=None,
-        title=title,
-        body=body,
-        confidence=0.9,
-        tags=(),
-        references=(),
-        evidence=(Evidence(quote, "b", who),),
-        platform="claude",
-        session="s",
-        turn="b",
-        time=datetime(2026, 7, 3, tzinfo=UTC),
-        signal="model",
-    )
+    evidence = (Evidence(quote, "b", who),)
+    return made_candidate(title, body, "b", confidence=0.9, tags=(), references=(), evidence=evidence, signal="model")
 
 
 def test_a_quote_bears_a_claim_if_it_shares_what_tells_it() -> None:

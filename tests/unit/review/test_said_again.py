@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,11 +10,11 @@ import pytest
 
 from lerim.extraction.candidate import Candidate
 from lerim.memory import Feedback
-from lerim.memory.record import Evidence, render_record
+from lerim.memory.record import render_record
 from lerim.memory.uses import Uses
 from lerim.review import acts, queue
 from lerim.review.review_paths import ReviewPaths
-from reviews import Make, accepted, maintained, proposed, titles, waiting
+from reviews import Make, accepted, made_candidate, maintained, proposed, titles, waiting
 
 NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
 AUTO = '[review]\nmode = "auto"\nquotes = "shared"\n'
@@ -23,22 +24,8 @@ WORDS = ["alarm", "bridge", "cellar", "dome", "elevator", "fence", "garage", "ha
 
 def said(days: float, title: str = TITLE, body: str = "Set `POOL_TIMEOUT`.") -> Candidate:
     """What a session so many days before NOW says."""
-    turn = f"t{days}"
-    return Candidate(
-        primitive="learning",
-        kind="pitfall",
-        title=title,
-        body=body,
-        confidence=0.8,
-        tags=(),
-        references=(),
-        evidence=(Evidence(f"he said {title} {days}", turn, "user"),),
-        platform="claude",
-        session=f"s{days}",
-        turn=turn,
-        time=NOW - timedelta(days=days),
-        signal="prompt",
-    )
+    made = made_candidate(title, body, f"t{days}", primitive="learning", kind="pitfall", tags=(), references=())
+    return replace(made, session=f"s{days}", time=NOW - timedelta(days=days))
 
 
 def learned(place: ReviewPaths, days: int = 300) -> Path:
