@@ -137,8 +137,8 @@ test("a message is copied, and a session is continued with its agent once the pe
 });
 
 test("what a call changed opens in the editor's own difference view, and several files in one editor", async () => {
-  const one = { path: "/work/src/app.py", before: "a = 1\n", after: "a = 2\n" };
-  context.answer(protocol.sessionCall, ({ call }) => ({ edits: [[one], [one, { path: "C:\\work\\new.py", before: "", after: "b = 1\n" }]][call] ?? [], output: "", outputCut: 0 }));
+  const one = { path: "/work/src/app.py", old: "a = 1\n", new: "a = 2\n" };
+  context.answer(protocol.sessionCall, ({ call }) => ({ edits: [[one], [one, { path: "C:\\work\\new.py", old: "", new: "b = 1\n" }]][call] ?? [], output: "", outputCut: 0 }));
   const panel = await open("s1");
   await message(panel, "session");
   panel.send({ type: "openDiff", turn: "1", call: 0 });
@@ -146,7 +146,7 @@ test("what a call changed opens in the editor's own difference view, and several
   const [before, after, title] = shown.commands.at(-1)?.args as [Uri, Uri, string];
   expect(title).toBe("app.py (edit by Codex)");
   const text = (uri: Uri): unknown => providers.get("lerim-edit")?.provideTextDocumentContent(uri);
-  expect([text(before), text(after), before.path]).toEqual([one.before, one.after, "/work/src/app.py"]);
+  expect([text(before), text(after), before.path]).toEqual([one.old, one.new, "/work/src/app.py"]);
   panel.send({ type: "openDiff", turn: "1", call: 1 });
   await expect.poll(() => shown.commands.at(-1)?.id).toBe("vscode.changes");
   panel.send({ type: "openDiff", turn: "1", call: 2 });

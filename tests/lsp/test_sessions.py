@@ -184,8 +184,8 @@ async def test_the_edits_and_the_output_of_a_call_are_read_from_its_transcript_w
     turn = (await editor.ask(core.SESSION_TURNS, {"id": one.place, "start": 1, "count": 1})).turns[0]
     assert [done.edits for done in turn.calls] == [False, True]
     [edit] = (await editor.ask(core.SESSION_CALL, {"id": one.place, "turn": turn.turn, "call": 1})).edits
-    assert (edit.path, edit.before) == (path, "a = 1\n\n⋯\nb")
-    assert edit.after.startswith("key = '[redacted:") and edit.after.endswith("⋯\nc")
+    assert (edit.path, edit.old) == (path, "a = 1\n\n⋯\nb")
+    assert edit.new.startswith("key = '[redacted:") and edit.new.endswith("⋯\nc")
     read = await editor.ask(core.SESSION_CALL, {"id": one.place, "turn": turn.turn, "call": 0})
     assert (read.edits, read.outputCut) == ([], 0)
     assert read.output.startswith("a = 1\nkey = [redacted:")

@@ -263,7 +263,7 @@ async def test_a_question_goes_in_by_stdin_and_its_sentences_come_out(jobs, tmp_
         "import json\nline = sys.stdin.readline()\n"
         f"say({SENTENCE!r})\nsay('not a line')\n"
         "answer = dict(question=json.loads(line)['text'], sentences=[], passages=[], known=True)\n"
-        "say(json.dumps(dict(event='answered', answer=answer)))"
+        "say(json.dumps(dict(event='result', result=answer)))"
     )
     answer = await made.ask(Path("/repo"), Question("why?\nreally"), lambda one: told.append(one.text))
     assert (answer.question, told, made.one_off_processes) == ("why?\nreally", ["It is so."], set())

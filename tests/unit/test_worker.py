@@ -95,7 +95,13 @@ def test_a_model_is_tried_and_what_it_took_or_which_part_is_missing_is_told(monk
         settings = {f"roles.extract.{key}": value for key, value in chosen.items()}
         monkeypatch.setenv("LERIM_EDITOR", json.dumps({"settings": settings}))
         told = tried()
-    assert (told["event"], told["model"], told["answer"], told["usage"]["calls"]) == ("tried", "openai:m", "ready", 1)
+    trial = told["result"]
+    assert (told["event"], trial["model"], trial["answer"], trial["usage"]["calls"]) == (
+        "result",
+        "openai:m",
+        "ready",
+        1,
+    )
     monkeypatch.setenv("LERIM_EDITOR", json.dumps({"settings": {"roles.extract.provider": "zai"}}))
     told = tried()
     assert (told["event"], told["code"]) == ("error", "model-key")

@@ -724,14 +724,6 @@ export interface DroppedView {
   detail: string;
 }
 /**
- * What a call changed in one file: the texts it replaced and the new ones; `before` is "" for a whole file.
- */
-export interface EditView {
-  path: string;
-  before: string;
-  after: string;
-}
-/**
  * A model the editor offers. `id` is `vendor/id`; `allowed` is null if the person was not asked yet.
  */
 export interface EditorModelView {
@@ -834,6 +826,14 @@ export interface FieldCompletions {
 export interface FileComments {
   root: string;
   comments: CandidateComment[];
+}
+/**
+ * One replacement in a file. If the whole file was written, `old` is "".
+ */
+export interface FileEdit {
+  path: string;
+  old: string;
+  new: string;
 }
 /**
  * A file by its URI, or a place in it: a symbol, or `line` and `character` as in the editor's positions.
@@ -1328,11 +1328,11 @@ export interface QuotesView {
   quotes: "" | "local" | "shared";
 }
 /**
- * The edits of a call, one for each file, and its output, "" if there is none; `outputCut` characters are left out
- * in its middle.
+ * What a transcript has of a tool call, without secrets: its edits, one for each file, and the beginning and end of
+ * its output. `outputCut` is the number of characters left out between these.
  */
-export interface RecordedCallView {
-  edits: EditView[];
+export interface RecordedCall {
+  edits: FileEdit[];
   output: string;
   outputCut: number;
 }
@@ -1783,7 +1783,7 @@ export const sessionsUse = request<UseSessionsParams, OutcomeView>("lerim/sessio
 export const sessionsSearch = request<SessionSearchParams, HitsView>("lerim/sessions/search");
 export const sessionOpen = request<OpenParams, OutlineView>("lerim/session/open");
 export const sessionTurns = request<TurnsParams, TurnsView>("lerim/session/turns");
-export const sessionCall = request<CallParams, RecordedCallView>("lerim/session/call");
+export const sessionCall = request<CallParams, RecordedCall>("lerim/session/call");
 export const sessionFind = request<FindParams, PositionsView>("lerim/session/find");
 export const agents = request<AgentsParams, AgentsView>("lerim/agents");
 export const connect = request<ConnectParams, OutcomeView>("lerim/connect");

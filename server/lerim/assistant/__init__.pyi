@@ -1,5 +1,6 @@
 from .agent_tools import ToolCalls as ToolCalls
 from .answers import Answer as Answer
+from .answers import AnswerLine as AnswerLine
 from .answers import Citation as Citation
 from .answers import Passage as Passage
 from .answers import Question as Question

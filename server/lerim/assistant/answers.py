@@ -87,6 +87,12 @@ class Answer(msgspec.Struct, frozen=True):
     seconds: float = 0.0
 
 
+class AnswerLine(msgspec.Struct, frozen=True, tag_field="event", tag="answered"):
+    """The last event of an answer: all of it."""
+
+    answer: Answer
+
+
 class Question(msgspec.Struct, frozen=True):
     """A question: any text. `model` "none" asks no model; `everything` also searches memories that have ended, and
     those whose place in the code changed or is gone."""

@@ -11,7 +11,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from lerim.assistant import Answer, Passage, Question, Sentence, SentenceEvent
+from lerim.assistant import Answer, AnswerLine, Passage, Question, Sentence, SentenceEvent
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     EXIT_CODES,
@@ -31,7 +31,6 @@ from lerim.cli.terminal import (
 )
 from lerim.errors import NoAnswerError, NotTakenError, StoppedError
 from lerim.extraction import shorten
-from lerim.jobs import AnswerLine
 from lerim.memory import SPEAKER_NAMES, load_sentence_model
 from lerim.models import describe_spent
 from lerim.paths import Home

@@ -51,15 +51,8 @@ from .sync_due import check_stores as check_stores
 from .sync_due import find_next_settling as find_next_settling
 from .sync_due import has_due_jobs as has_due_jobs
 from .unusable_home import explain_unusable_home as explain_unusable_home
-from .worker import AnswerLine as AnswerLine
-from .worker import BenefitLine as BenefitLine
-from .worker import CheckLine as CheckLine
 from .worker import FailureLine as FailureLine
 from .worker import JobLine as JobLine
-from .worker import JournalLine as JournalLine
 from .worker import MaintainReportLine as MaintainReportLine
-from .worker import ModelTestLine as ModelTestLine
-from .worker import RecordedCallLine as RecordedCallLine
-from .worker import SessionTrialLine as SessionTrialLine
 from .worker import SyncReportLine as SyncReportLine
 from .worker import main as main

@@ -26,18 +26,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
 import msgspec
 
-from lerim.assistant import Answer, Question, SentenceEvent
-from lerim.check import CheckReport
+from lerim.assistant import Question, SentenceEvent
 from lerim.errors import LerimError, ProjectError, UsageError
 from lerim.files import encode_writable_json
 from lerim.jobs.maintain import MaintainProgress, MaintainReport
 from lerim.jobs.report import CandidateFound, CandidateWithdrawn, SyncProgress, SyncReport
-from lerim.jobs.session_trial import SessionTrial
-from lerim.journal import JournalPage
 from lerim.models import (
     EditorAnswer,
     EditorAnswerPart,
@@ -45,16 +42,13 @@ from lerim.models import (
     EditorCancellation,
     EditorQuestion,
     EditorRefusal,
-    ModelStep,
-    Usage,
 )
 from lerim.process import lower_priority
-from lerim.sessions import RecordedCall
-from lerim.statistics import Benefit
 from lerim.streams import claim_streams
 
 if TYPE_CHECKING:
     from lerim.jobs.sync_context import SyncOptions
+    from lerim.journal import JournalPage
     from lerim.paths import Home
     from lerim.project import Project
 
@@ -70,49 +64,10 @@ class SyncReportLine(msgspec.Struct, frozen=True, tag_field="event", tag="report
     report: SyncReport
 
 
-class ModelTestLine(msgspec.Struct, frozen=True, tag_field="event", tag="tried"):
-    """The last line of a job that tested a model: which one answered, its answer and the usage."""
+class ResultLine(msgspec.Struct, frozen=True, tag_field="event", tag="result"):
+    """The last line of a job that belongs to one request, such as a question: what it returns."""
 
-    model: str
-    answer: str
-    usage: Usage
-    steps: list[ModelStep] = []
-
-
-class SessionTrialLine(msgspec.Struct, frozen=True, tag_field="event", tag="triedOn"):
-    """The last line of a job that tried a model on one session: what the rules and the model find there."""
-
-    trial: SessionTrial
-
-
-class BenefitLine(msgspec.Struct, frozen=True, tag_field="event", tag="benefit"):
-    """The last line of a job that computed the benefit of memories."""
-
-    benefit: Benefit
-
-
-class JournalLine(msgspec.Struct, frozen=True, tag_field="event", tag="journal"):
-    """The last line of a job that made the entry of a day."""
-
-    page: JournalPage
-
-
-class CheckLine(msgspec.Struct, frozen=True, tag_field="event", tag="checked"):
-    """The last line of a job that checked the memories."""
-
-    report: CheckReport
-
-
-class RecordedCallLine(msgspec.Struct, frozen=True, tag_field="event", tag="call"):
-    """The last line of a job that read what is recorded of a call."""
-
-    call: RecordedCall
-
-
-class AnswerLine(msgspec.Struct, frozen=True, tag_field="event", tag="answered"):
-    """The last line of a job that answered a question."""
-
-    answer: Answer
+    result: Any
 
 
 class FailureLine(msgspec.Struct, frozen=True, tag_field="event", tag="error"):
@@ -129,18 +84,7 @@ class MaintainReportLine(msgspec.Struct, frozen=True, tag_field="event", tag="ma
     report: MaintainReport
 
 
-LastLine: TypeAlias = (
-    SyncReportLine
-    | MaintainReportLine
-    | AnswerLine
-    | BenefitLine
-    | JournalLine
-    | CheckLine
-    | RecordedCallLine
-    | ModelTestLine
-    | SessionTrialLine
-    | FailureLine
-)
+LastLine: TypeAlias = SyncReportLine | MaintainReportLine | ResultLine | FailureLine
 """What a job ends with."""
 
 JobLine: TypeAlias = (
@@ -310,34 +254,34 @@ def _execute_order(order: Order, lines: LineWriter, cancelled: Callable[[], bool
         from lerim.models import find_extraction_model, probe_model
 
         settings, _ = load.load_settings(environ, home)
-        probe = probe_model(settings, find_extraction_model(settings, environ), environ, cancelled, bridge)
-        return ModelTestLine(probe.model, probe.answer, probe.usage, probe.steps)
+        model = find_extraction_model(settings, environ)
+        return ResultLine(probe_model(settings, model, environ, cancelled, bridge))
     if order.job == "call":
         from lerim.sessions import Catalog, read_call
 
         with Catalog.open(home) as catalog:
-            return RecordedCallLine(read_call(catalog.db, *order.call))
+            return ResultLine(read_call(catalog.db, *order.call))
     project = _find_project(order.repo, home)
     if order.job == "try":
         from lerim.jobs import session_trial
 
         request = session_trial.SessionTrialRequest(project, home, environ, cancelled, bridge)
-        return SessionTrialLine(session_trial.run_session_trial(request))
+        return ResultLine(session_trial.run_session_trial(request))
     if order.job == "benefit":
         from lerim.statistics import compute_benefit
 
-        return BenefitLine(compute_benefit(project, home, cancelled))
+        return ResultLine(compute_benefit(project, home, cancelled))
     if order.job == "check":
         from lerim.check import check_project
 
-        return CheckLine(check_project(project, home, environ, cancelled))
+        return ResultLine(check_project(project, home, environ, cancelled))
     if order.job == "journal":
-        return JournalLine(_tell_day(project, home, order.day))
+        return ResultLine(_tell_day(project, home, order.day))
     if order.question is not None:
         from lerim.assistant import answer_question
 
         now = partial(datetime.now, UTC)
-        return AnswerLine(answer_question(project, home, environ, order.question, lines.send, cancelled, now, bridge))
+        return ResultLine(answer_question(project, home, environ, order.question, lines.send, cancelled, now, bridge))
     if order.job == "maintain":
         from lerim.jobs import maintain
 

@@ -58,4 +58,5 @@ from .state import estimate_waiting as estimate_waiting
 from .state import find_role_model as find_role_model
 from .state import load_model_view as load_model_view
 from .tokens import count_tokens as count_tokens
+from .trial import ModelTrial as ModelTrial
 from .trial import probe_model as probe_model

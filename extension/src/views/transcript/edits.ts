@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import type { EditView } from "../../protocol";
+import type { FileEdit } from "../../protocol";
 import { openDifferences } from "../shared/differences";
 
 const scheme = "lerim-edit";
@@ -20,7 +20,8 @@ export class Edits implements vscode.TextDocumentContentProvider, vscode.Disposa
     return this.#texts.get(uri.toString()) ?? "";
   }
 
-  async show(edits: readonly EditView[], agent: string): Promise<void> {
-    await openDifferences(edits, scheme, this.#texts, { one: (file) => `${file} (edit by ${agent})`, many: (files) => `Edit of ${files} by ${agent}` }, { preview: true });
+  async show(edits: readonly FileEdit[], agent: string): Promise<void> {
+    const differences = edits.map(({ path, old, new: after }) => ({ path, before: old, after }));
+    await openDifferences(differences, scheme, this.#texts, { one: (file) => `${file} (edit by ${agent})`, many: (files) => `Edit of ${files} by ${agent}` }, { preview: true });
   }
 }

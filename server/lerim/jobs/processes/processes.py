@@ -20,13 +20,13 @@ from lerim.jobs.maintain import MaintainReport
 from lerim.jobs.processes.editor_questions import EditorAsker, JobQuestions
 from lerim.jobs.report import SyncReport, SyncState
 from lerim.jobs.worker import (
-    AnswerLine,
     CancelLine,
     FailureLine,
     JobLine,
     LastLine,
     MaintainReportLine,
     ParentLine,
+    ResultLine,
     SyncReportLine,
 )
 from lerim.models import EditorCancellation, EditorQuestion
@@ -44,7 +44,7 @@ _TRY_AGAIN = "Try again; it continues where it stopped."
 
 LineHandler = Callable[[JobLine], None]
 JobReport: TypeAlias = SyncReport | MaintainReport
-ResultLine = TypeVar("ResultLine", bound=LastLine)
+Result = TypeVar("Result")
 
 
 class JobError(LerimError):
@@ -248,12 +248,12 @@ class JobProcesses:
         self,
         arguments: Sequence[str],
         name: str,
-        line_type: type[ResultLine],
+        result_type: type[Result],
         *,
         first_line: bytes = b"",
         on_line: LineHandler = lambda _line: None,
-    ) -> ResultLine:
-        """Runs a job that belongs to one request, such as a question, and returns its result, which `line_type` has.
+    ) -> Result:
+        """Runs a job that belongs to one request, such as a question, and returns its result, a `result_type`.
 
         `name` is the job's name in messages, and `first_line` is sent to it. If cancelled, the job ends within a
         second. Raises JobError if it could not be started, if it failed, or if it ended without a result.
@@ -270,8 +270,8 @@ class JobProcesses:
                 raise
             finally:
                 self.one_off_processes.discard(process)
-        if isinstance(last, line_type):
-            return last
+        if isinstance(last, ResultLine):
+            return msgspec.convert(last.result, result_type)
         if isinstance(last, FailureLine):
             raise _make_job_error(last)
         raise JobError(f"The {name} ended without an answer (exit code {code}).", todo="Try again.")
@@ -288,8 +288,7 @@ class JobProcesses:
 
         first_line = msgspec.json.encode(question) + b"\n"
         arguments = ["ask", "--repo", str(root)]
-        line = await self.run_once(arguments, "question", AnswerLine, first_line=first_line, on_line=pass_sentence)
-        return line.answer
+        return await self.run_once(arguments, "question", Answer, first_line=first_line, on_line=pass_sentence)
 
     def kill_all(self) -> None:
         """Kills every job at once, when this process ends."""

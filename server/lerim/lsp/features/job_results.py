@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import msgspec
 
-from lerim.jobs import BenefitLine, JournalLine, RecordedCallLine
 from lerim.journal import JournalPage
 from lerim.lsp.protocol import CallParams, JournalParams, RootParams
 from lerim.lsp.window import HandleTarget, Sidecar
-from lerim.statistics import BenefitFigures, UnknownSessions
+from lerim.sessions import RecordedCall
+from lerim.statistics import Benefit, BenefitFigures, UnknownSessions
 
 
 class BenefitRowView(msgspec.Struct, frozen=True):
@@ -29,27 +29,10 @@ class BenefitView(msgspec.Struct, frozen=True):
     problems: list[str]
 
 
-class EditView(msgspec.Struct, frozen=True):
-    """What a call changed in one file: the texts it replaced and the new ones; `before` is "" for a whole file."""
-
-    path: str
-    before: str
-    after: str
-
-
-class RecordedCallView(msgspec.Struct, frozen=True, rename="camel"):
-    """The edits of a call, one for each file, and its output, "" if there is none; `output_cut` characters are left out
-    in its middle."""
-
-    edits: list[EditView]
-    output: str
-    output_cut: int
-
-
 async def compute_benefit(sidecar: Sidecar, params: RootParams) -> BenefitView:
     """Computes the figures of a repository's memories. Raises JobError."""
     root = (await sidecar.find_trusted_repo(params.root, "Reading sessions")).project.root
-    benefit = (await sidecar.jobs.run_once(["benefit", "--repo", str(root)], "computation", BenefitLine)).benefit
+    benefit = await sidecar.jobs.run_once(["benefit", "--repo", str(root)], "computation", Benefit)
     rows = [
         BenefitRowView(sidecar.handles.remember(HandleTarget(root, one.id)) if one.title else "", one)
         for one in benefit.memories
@@ -62,13 +45,11 @@ async def open_journal_page(sidecar: Sidecar, params: JournalParams) -> JournalP
     """Returns the entry of a day of a repository. Raises JobError."""
     repo = await sidecar.find_trusted_repo(params.root, "Reading sessions")
     arguments = ["journal", "--repo", str(repo.project.root), "--day", params.day or "today"]
-    return (await sidecar.jobs.run_once(arguments, "journal", JournalLine)).page
+    return await sidecar.jobs.run_once(arguments, "journal", JournalPage)
 
 
-async def read_call(sidecar: Sidecar, params: CallParams) -> RecordedCallView:
+async def read_call(sidecar: Sidecar, params: CallParams) -> RecordedCall:
     """Reads what a call changed and printed. Raises JobError."""
     sidecar.require_trust("The transcript")
     arguments = ["call", "--session", params.id, "--turn", params.turn, "--call", str(max(0, params.call))]
-    found = (await sidecar.jobs.run_once(arguments, "reading", RecordedCallLine)).call
-    edits = [EditView(one.path, one.old, one.new) for one in found.edits]
-    return RecordedCallView(edits, found.output, found.output_cut)
+    return await sidecar.jobs.run_once(arguments, "reading", RecordedCall)

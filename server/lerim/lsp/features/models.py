@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lerim.config import EDITOR_VARIABLE, PROVIDERS, Role, load
-from lerim.jobs import JobError, ModelTestLine, SessionTrialLine, TrialProposal
+from lerim.jobs import JobError, SessionTrial, TrialProposal
 from lerim.lsp.protocol import (
     AllowParams,
     ChoicesView,
@@ -24,6 +24,7 @@ from lerim.lsp.protocol import (
 from lerim.lsp.window import editor_models
 from lerim.models import (
     ModelsView,
+    ModelTrial,
     ModelView,
     RoleView,
     Usage,
@@ -190,7 +191,7 @@ async def try_model(sidecar: Sidecar, _params: NoParams) -> ModelTestView:
     """Tests whether the chosen model answers. Cancelling ends the process."""
     sidecar.require_trust("Asking a model")
     try:
-        result = await sidecar.jobs.run_once(["model"], "test", ModelTestLine)
+        result = await sidecar.jobs.run_once(["model"], "test", ModelTrial)
     except JobError as error:
         return ModelTestView(ok=False, code=error.code, message=error.message)
     usage = result.usage
@@ -208,10 +209,10 @@ async def try_model_on_session(sidecar: Sidecar, params: RootParams) -> SessionT
     """Compares what the chosen model and the rules find in one session. Cancelling ends the process."""
     repo = await sidecar.find_trusted_repo(params.root, "Asking a model")
     try:
-        result = await sidecar.jobs.run_once(["try", "--repo", str(repo.project.root)], "test", SessionTrialLine)
+        trial = await sidecar.jobs.run_once(["try", "--repo", str(repo.project.root)], "test", SessionTrial)
     except JobError as error:
         return SessionTrialView(ok=False, code=error.code, message=error.message)
-    trial, usage = result.trial, result.trial.usage
+    usage = trial.usage
     return SessionTrialView(
         ok=True,
         message=" ".join(summarize_steps(trial.steps)),

@@ -12,10 +12,10 @@ from typing import Annotated, Literal
 import msgspec
 from starlette.concurrency import run_in_threadpool
 
-from lerim.assistant import Answer, Question, Sentence, SentenceEvent
+from lerim.assistant import Answer, AnswerLine, Question, Sentence, SentenceEvent
 from lerim.config import SETTING_CHECKS
 from lerim.errors import UsageError
-from lerim.jobs import AnswerLine, SyncOptions, find_sync_elsewhere, with_settings
+from lerim.jobs import SyncOptions, find_sync_elsewhere, with_settings
 from lerim.memory import QuoteChoice
 from lerim.views import ProjectContext
 from lerim.web.api.memories import ShortText, parse_query_time

@@ -169,11 +169,8 @@ class MemoryCheckView(msgspec.Struct, frozen=True, rename="camel"):
 
 async def check_memories(sidecar: Sidecar, params: RootParams) -> MemoryCheckView:
     """Checks the memories of a repository and sends the diagnostics. Raises JobError."""
-    from lerim.jobs import CheckLine  # also loads the readers of sessions, which checking one document does without
-
     repo = await sidecar.find_trusted_repo(params.root, "Checking memories")
-    result = await sidecar.jobs.run_once(["check", "--repo", str(repo.project.root)], "check", CheckLine)
-    report = result.report
+    report = await sidecar.jobs.run_once(["check", "--repo", str(repo.project.root)], "check", CheckReport)
     repo.checks.diagnostics = await sidecar.run_in_thread(_group_diagnostics, sidecar, repo, report)
     follow_changes(sidecar)
     notifications.publish_diagnostics(sidecar, repo)
