@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.model import QuestionAnswer, ToolCall, ToolKind, ToolStatus
+from lerim.sessions.readers.cursor.edits import CursorToolOutput, FileContents, find_performed_edits
 from lerim.sessions.readers.cursor.records import CursorTool, unwrap_json
-from lerim.sessions.readers.cursor.tool_fields import (
-    CursorToolOutput,
-    FileContents,
-    ToolInput,
-    find_input,
-    find_questions,
-    parse_tool_inputs,
-    performed_edits,
-    requested_edits,
-)
 from lerim.sessions.readers.engine import (
     JSON_NULL,
     PATCH_BEGIN,
+    ToolTable,
+    add_patch,
     close_call,
     cut_blocks,
     decode_leniently,
@@ -29,85 +23,73 @@ from lerim.sessions.readers.engine import (
     find_text,
     kinds_by_name,
     list_objects,
+    parse_fields,
     parse_json_or_none,
-    parse_patch,
-    parse_question,
     vscode_uri_to_path,
     without_nul,
 )
 
-_KINDS = kinds_by_name(
-    {
-        "shell": "runterminalcommand runterminalcmd runcommand shell bash terminal",
-        "read": "readfile read readlints readnotebook fetchrules readmcpresource fetchmcpresource",
-        "edit": "editfile edit multiedit searchreplace strreplace applypatch reapply editnotebook deletefile delete",
-        "write": "write writefile createfile",
-        "search": "grepsearch grep ripgrep ripgrepsearch ripgreprawsearch globfilesearch glob filesearch listdir ls"
-        " listdirectory codebasesearch semanticsearch semanticsearchfull search searchsymbols readproject",
-        "ask": "askquestion askuserquestion askfollowupquestion",
-        "plan": "createplan",
-        "agent": "task subagent",
-        "web": "websearch webfetch fetch fetchurl",
-    }
+_TOOLS = ToolTable(
+    kinds=kinds_by_name(
+        {
+            "shell": "runterminalcommand runterminalcmd runcommand shell bash terminal",
+            "read": "readfile read readlints readnotebook fetchrules readmcpresource fetchmcpresource",
+            "edit": "editfile edit multiedit searchreplace strreplace applypatch reapply editnotebook deletefile"
+            " delete",
+            "write": "write writefile createfile",
+            "search": "grepsearch grep ripgrep ripgrepsearch ripgreprawsearch globfilesearch glob filesearch listdir ls"
+            " listdirectory codebasesearch semanticsearch semanticsearchfull search searchsymbols readproject",
+            "ask": "askquestion askuserquestion askfollowupquestion",
+            "plan": "createplan",
+            "agent": "task subagent",
+            "web": "websearch webfetch fetch fetchurl",
+        }
+    ),
+    command=("command", "url", "query", "search_term", "pattern", "glob_pattern"),
+    path=(
+        "target_file",
+        "relative_workspace_path",
+        "file_path",
+        "target_notebook",
+        "path",
+        "target_directory",
+        "directory_path",
+        "effective_uri",
+    ),
+    description=("description", "explanation"),
+    question=("prompt", "question"),
+    plan=("plan", "overview"),
+    content=("contents", "content"),
+    new=("new_string", "contents", "content"),
 )
 _VERSION_SUFFIX = re.compile(r"_v\d{1,3}$")
+_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 _EXIT_CODE = re.compile(r"\s{0,20}Exit code: (-?\d{1,10})\b")
-_COMMANDS = ("command", "url", "query", "search_term", "pattern", "glob_pattern")
-_PATHS = (
-    "target_file",
-    "relative_workspace_path",
-    "file_path",
-    "target_notebook",
-    "path",
-    "target_directory",
-    "directory_path",
-    "effective_uri",
-)
 
 
 def cursor_tool_kind(name: str) -> ToolKind:
     """Returns the kind of a tool from its name, in any spelling."""
-    return _KINDS.get(_VERSION_SUFFIX.sub("", name.lower()).replace("_", "").replace("-", ""), "other")
+    return _TOOLS.find_kind(_VERSION_SUFFIX.sub("", name.lower()).replace("_", "").replace("-", ""))
 
 
-def parse_cursor_call(name: str, call_id: str, json_texts: tuple[bytes, ...], *, brief: bool = False) -> ToolCall:
-    """Parses a call that has no result yet. `json_texts` are the JSON texts that may contain its input, the most likely
-    one first."""
-    name = without_nul(name)[:200]
-    kind = cursor_tool_kind(name)
-    inputs = parse_tool_inputs(json_texts)
-    paths = _find_paths(inputs)
-    edits = requested_edits(inputs, paths[0] if paths else "") if kind in ("edit", "write") and not brief else ()
-    if kind == "edit" and (patch := _find_patch(json_texts)):
-        parsed_patch = parse_patch(patch, brief=brief)
-        paths, edits = parsed_patch.paths or paths, parsed_patch.edits
-    return ToolCall(
-        id=without_nul(call_id),
-        name=name or "tool",
-        kind=kind,
-        command=find_input(inputs, *_COMMANDS),
-        description=find_input(inputs, "description", "explanation"),
-        paths=paths,
-        edits=edits,
-        answers=tuple(parse_question(one, "prompt", "question") for one in find_questions(inputs))
-        if kind == "ask"
-        else (),
-        plan=find_input(inputs, "plan", "overview") if kind == "plan" else "",
-    )
+def parse_cursor_call(name: str, call_id: str, arguments: dict[str, object], *, brief: bool = False) -> ToolCall:
+    """Parses a call that has no result yet; `arguments` come from `merge_arguments`."""
+    call = _TOOLS.build_call(call_id, name or "tool", arguments, kind=cursor_tool_kind(name), brief=brief)
+    patch = next((text for text in arguments.values() if isinstance(text, str) and PATCH_BEGIN in text), "")
+    return add_patch(call, patch, brief=brief) if call.kind == "edit" and patch else call
 
 
-def _find_paths(inputs: list[ToolInput]) -> tuple[str, ...]:
-    found = find_input(inputs, *_PATHS)
-    return ((vscode_uri_to_path(found) or found) if "://" in found else found,) if found else ()
-
-
-def _find_patch(json_texts: tuple[bytes, ...]) -> str:
+def merge_arguments(json_texts: Iterable[bytes]) -> dict[str, object]:
+    """Returns the input of a call from the JSON texts that may contain it, the most reliable one first. The editor
+    spells `target_file` as `targetFile`."""
+    arguments: dict[str, object] = {}
     for data in json_texts:
-        if PATCH_BEGIN.encode() in data:
-            value = parse_json_or_none(msgspec.Raw(data))
-            texts = list(value.values()) if isinstance(value, dict) else [value]
-            return next((text for text in texts if isinstance(text, str) and PATCH_BEGIN in text), "")
-    return ""
+        for key, value in parse_fields(data).items():
+            if value not in ("", None):
+                name = _CAPITAL.sub("_", key).lower()
+                is_uri = name in _TOOLS.path and isinstance(value, str) and "://" in value
+                arguments.setdefault(name, (vscode_uri_to_path(str(value)) or value) if is_uri else value)
+    return arguments
 
 
 # --- results -----------------------------------------------------------------------------------------------------
@@ -126,15 +108,16 @@ _STATUSES: dict[str, ToolStatus] = {
 def parse_bubble_call(tool: CursorTool, contents: FileContents | None, *, brief: bool = False) -> ToolCall:
     """Parses the call in a bubble, with its result. `contents` looks up the content of a file before and after an
     edit."""
-    json_texts = tuple(unwrap_json(raw) for raw in (tool.params, tool.raw_args) if raw != JSON_NULL)
-    call = parse_cursor_call(tool.name or "", tool.tool_call_id or "", json_texts, brief=brief)
+    arguments = merge_arguments(unwrap_json(raw) for raw in (tool.params, tool.raw_args) if raw != JSON_NULL)
+    call = parse_cursor_call(tool.name or "", tool.tool_call_id or "", arguments, brief=brief)
     result = unwrap_json(tool.result) if tool.result != JSON_NULL else b""
     output = decode_leniently(result, CursorToolOutput) if result[:1] == b"{" else CursorToolOutput()
     status = _find_status(tool, output, result)
-    if call.kind in ("edit", "write") and not brief and not call.edits and contents is not None:
-        call = replace(call, edits=performed_edits(output, call.paths[0] if call.paths else "", contents))
+    is_unknown = not any(edit.old or edit.new for edit in call.edits)
+    if call.kind in ("edit", "write") and not brief and is_unknown and contents is not None:
+        call = replace(call, edits=find_performed_edits(output, call.paths[0] if call.paths else "", contents))
     if call.answers:
-        call = replace(call, answers=_fill_answers(call.answers, find_questions(parse_tool_inputs(json_texts)), output))
+        call = replace(call, answers=_fill_answers(call.answers, list_objects(arguments.get("questions")), output))
     code = output.exit_code_v2 if output.exit_code_v2 is not None else output.exit_code
     return close_cursor_call(call, status, _join_output(tool, output, result), code, brief=brief)
 

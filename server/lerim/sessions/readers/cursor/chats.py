@@ -11,6 +11,7 @@ import msgspec
 from lerim.errors import Problem, TranscriptError
 from lerim.sessions.model import Session, ToolCall, Transcript
 from lerim.sessions.readers.cursor.calls import parse_bubble_call
+from lerim.sessions.readers.cursor.edits import FileContents
 from lerim.sessions.readers.cursor.folders import common_folder, folder_of_head, folder_of_uri
 from lerim.sessions.readers.cursor.inline import load_inline_chat
 from lerim.sessions.readers.cursor.listing import workspace_storage
@@ -23,7 +24,6 @@ from lerim.sessions.readers.cursor.records import (
     parse_bubble_order,
     parse_cursor_time,
 )
-from lerim.sessions.readers.cursor.tool_fields import FileContents
 from lerim.sessions.readers.cursor.turns import CursorSessionBuilder
 from lerim.sessions.readers.engine import (
     JSON_NULL,

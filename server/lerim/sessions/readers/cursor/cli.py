@@ -11,7 +11,7 @@ import msgspec
 
 from lerim.errors import Problem
 from lerim.sessions.model import Database, ToolCall, ToolStatus, Transcript
-from lerim.sessions.readers.cursor.calls import parse_cursor_call
+from lerim.sessions.readers.cursor.calls import merge_arguments, parse_cursor_call
 from lerim.sessions.readers.cursor.folders import SIDE_FILE_BYTES, folders_by_digest
 from lerim.sessions.readers.cursor.records import Number, parse_cursor_time, unwrap_json
 from lerim.sessions.readers.cursor.turns import CursorSessionBuilder
@@ -262,7 +262,7 @@ _RESULTS = ("tool-result", "tool_result")
 def _parse_part_call(one: _Part, *, brief: bool) -> ToolCall:
     arguments = unwrap_json(one.args if one.args != JSON_NULL else one.input)
     return parse_cursor_call(
-        one.tool_name or one.name or "", one.tool_call_id or one.id or "", (arguments,), brief=brief
+        one.tool_name or one.name or "", one.tool_call_id or one.id or "", merge_arguments((arguments,)), brief=brief
     )
 
 

@@ -1,9 +1,8 @@
-"""The input and output of Cursor's tools, under all names that its versions have used, and the edits they describe."""
+"""The output of Cursor's tools, and the edits it describes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable
 
 import msgspec
 
@@ -15,8 +14,6 @@ from lerim.sessions.readers.engine import (
     parse_fields,
     without_nul,
 )
-
-ToolInput = dict[str, object]
 
 FileContents = Callable[[str], str | None]
 """Maps the key of a file's content to the content, or None if it was not kept."""
@@ -41,39 +38,7 @@ class CursorToolOutput(msgspec.Struct, rename="camel", gc=False):
     """The changes of an edit, as recorded in 2025: chunks of removed (`-`), added (`+`) and unchanged lines."""
 
 
-def parse_tool_inputs(json_texts: Sequence[bytes]) -> list[ToolInput]:
-    """Decodes the inputs that are JSON objects."""
-    return [fields for data in json_texts if (fields := parse_fields(data))]
-
-
-def find_input(inputs: Sequence[ToolInput], *names: str) -> str:
-    """Returns the first of the named fields that is not empty. The editor writes `target_file` as `targetFile`."""
-    spelled = _both_spellings(names)
-    return next((found for one in inputs if (found := find_text(one, *spelled))), "")
-
-
-@cache
-def _both_spellings(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(spelling for name in names for spelling in (name[0] + name.title().replace("_", "")[1:], name))
-
-
-def find_questions(inputs: Sequence[ToolInput]) -> list[dict[str, object]]:
-    """Returns the questions that a call puts to the person."""
-    return next((found for one in inputs if (found := list_objects(one.get("questions")))), [])
-
-
-def requested_edits(inputs: Sequence[ToolInput], path: str) -> tuple[FileEdit, ...]:
-    """Returns the replacement or the written file that a call asks for; empty if it only describes the change."""
-    for one in inputs:
-        old, new = find_input([one], "old_string"), find_input([one], "new_string")
-        if old or new:
-            return (FileEdit(path, old, new),)
-        if text := find_input([one], "contents", "content"):
-            return (FileEdit(path, "", text),)
-    return ()
-
-
-def performed_edits(output: CursorToolOutput, path: str, contents: FileContents) -> tuple[FileEdit, ...]:
+def find_performed_edits(output: CursorToolOutput, path: str, contents: FileContents) -> tuple[FileEdit, ...]:
     """Returns the changes that a result reports."""
     after = contents(output.after_content_id) if output.after_content_id else None
     before = contents(output.before_content_id) if output.before_content_id else ""
