@@ -150,7 +150,7 @@ def _changed_in_folder(request: ThemeRequest, folder: str) -> bool:
 
 @lru_cache(maxsize=2_048)  # each folder asks for the words of all requests
 def _find_content_words(text: str) -> frozenset[str]:
-    quote = " ".join(sentence.text for sentence in split_spoken(text))
+    quote = " ".join(split_spoken(text))
     plain = {
         whole for whole, parts in split_words(clean_text(quote)) if not parts and whole.isalpha() and len(whole) >= 4
     }
@@ -205,8 +205,8 @@ def _find_quotes(
 
 def _find_quote(request: ThemeRequest, theme_words: tuple[str, ...]) -> str:
     for sentence in split_spoken(request.text):
-        if not _find_content_words(sentence.text).isdisjoint(theme_words) and (
-            quote := verify_quote(Quote(sentence.text, request.turn, "user"), request.text)
+        if not _find_content_words(sentence).isdisjoint(theme_words) and (
+            quote := verify_quote(Quote(sentence, request.turn, "user"), request.text)
         ):
             return quote
     return ""

@@ -16,13 +16,13 @@ from typing import get_args
 from lerim.extraction.facts import output_lines, wording
 from lerim.extraction.facts.artifacts import find_paths
 from lerim.extraction.facts.commands import command_outcome, parse_command
+from lerim.extraction.facts.own_words import clip_text, is_question, split_spoken
 from lerim.extraction.facts.superseded_names import (
     DECISION_PATTERN,
     MAX_REPLY_CHARS,
     find_decisions,
     find_superseded_names,
 )
-from lerim.extraction.facts.typed_sentences import clip_text, split_spoken
 from lerim.patterns import compile_later
 from lerim.sessions import RELATIONS, Fact, Relation, ToolCall, Turn
 
@@ -131,8 +131,8 @@ _PROMPT = (
 
 def _extract_from_prompt(text: str, turn: int) -> Iterator[Fact]:
     for sentence in split_spoken(text):
-        if not sentence.question and (names := find_superseded_names(sentence.text)):
-            yield Fact("user", "decided", _shorten(sentence.text), 0.8, turn, names)
+        if not is_question(sentence) and (names := find_superseded_names(sentence)):
+            yield Fact("user", "decided", _shorten(sentence), 0.8, turn, names)
 
 
 def _find_error(call: ToolCall) -> str:

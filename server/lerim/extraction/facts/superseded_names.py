@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lerim.extraction.facts.typed_sentences import clip_text, split_spoken
+from lerim.extraction.facts.own_words import clip_text, is_question, split_spoken
 from lerim.patterns import compile_later
 
 MAX_NAMES = 3
@@ -69,8 +69,8 @@ def find_superseded_names(sentence: str) -> tuple[str, ...]:
 def superseded_by_prompt(text: str) -> Iterator[str]:
     """Yields the names that a person's statements give up."""
     for sentence in split_spoken(text):
-        if not sentence.question:
-            yield from find_superseded_names(sentence.text)
+        if not is_question(sentence):
+            yield from find_superseded_names(sentence)
 
 
 def superseded_by_reply(text: str) -> Iterator[str]:

@@ -7,8 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from lerim.extraction.facts import LineKind, find_own_words_end, find_sentences, is_third_party
-from lerim.sessions import Turn, extract_own_words
+from lerim.extraction.facts import LineKind, find_sentences, select_own_words
+from lerim.sessions import Turn
 
 PassageSource = Literal["prompt", "answer", "feedback", "plan", "reply"]
 """Where a passage comes from: what a person typed, what they chose or typed as the answer to the agent's question, what
@@ -42,9 +42,7 @@ def split_passages(turn: Turn) -> Iterator[TurnPassage]:
     if turn.role == "user":
         if turn.kind != "shell" and not turn.unattended and not turn.sidechain:
             said = turn.text.partition(" ")[2] if turn.kind == "command" else turn.text  # without the command's name
-            own = extract_own_words(said)
-            if not is_third_party(own):
-                yield from _split_text(turn, "prompt", own[: find_own_words_end(own)])
+            yield from _split_text(turn, "prompt", select_own_words(said))
         return
     yield from _split_text(turn, "reply", turn.text)
     for call in turn.tool_calls:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from lerim.extraction.facts import capitalize_first, shorten, split_spoken, squeeze_spaces
+from lerim.extraction.facts import capitalize_first, find_sentences, shorten, split_spoken, squeeze_spaces
 from lerim.patterns import compile_later
 from lerim.redaction import clean_text, remove_private_blocks, strip_markup
 
@@ -16,8 +16,6 @@ _FENCED = compile_later(r"^[ \t]{0,8}```[^\n]{0,200}\n[^\x00]{0,20000}?(?:^[ \t]
 _LINK = compile_later(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
 _SCHEME = compile_later(r"\b(?:https?|file|ftp|command|vscode):(?://|/(?!/))(?=[^\s,.;:!?)\]}'\"`“”])", re.IGNORECASE)
 _MARKS = compile_later(r"^[ \t>]{0,12}(?:#{1,6}[ \t]+|[-*•][ \t]+|\d{1,2}[.)][ \t]+)?")
-_ITEM = compile_later(r"^[ \t>]{0,12}(?:[-*•]|\d{1,2}[.)])[ \t]")
-_TITLED = compile_later(r"^\s{0,4}#{1,6}\s")
 _STRONG = compile_later(r"\*\*|__(?=\w)|(?<=\w)__|~~")
 _TABLE = compile_later(r"^\s{0,4}[|+][-|+ :=]{0,3}|^\s{0,4}[-=_*]{3,}\s*$")
 _FIELD = compile_later(r"\[\[ ## \w{1,40} ## \]\]")
@@ -69,7 +67,7 @@ def summarize_request(text: str, most: int) -> str:
     if match := _PLAN.match(squeeze_spaces(" ".join(lines[:2]))):
         plan = squeeze_spaces(" ".join(lines[:2]))[match.end() :]
         return shorten(f"Implement the plan: {plan}", most) if plan else ""
-    sentences = [squeeze_spaces(one.text) for one in split_spoken(own[:MAX_READ_CHARS])]
+    sentences = [squeeze_spaces(one) for one in split_spoken(own[:MAX_READ_CHARS])]
     said = " ".join(_strip_markdown(" ".join(sentences)).split()) if sentences else whole
     return shorten(said, most)
 
@@ -79,15 +77,12 @@ def find_report_sentence(text: str, most: int) -> str:
     """Returns the sentence of an agent's message that best states the result of its work: at most `most` characters, no
     question, prose before list items; "" if there is none."""
     found: list[tuple[bool, str]] = []
-    for line in _clip_head(clean_text(remove_private_blocks(text))).split("\n"):
-        if _TABLE.match(line) or line.startswith(("    ", "\t")) or _TITLED.match(line):
-            continue
-        item = bool(_ITEM.match(line))
-        for part in _BREAK.split(squeeze_spaces(_strip_markdown(_MARKS.sub("", line)))):
-            one = squeeze_spaces(part)
-            says = len(one.split()) >= 4 and len(one) <= most and not one.endswith((":", "?"))
-            if says and not _SETS_OUT.match(one):
-                found.append((item, one))
+    shown = clean_text(remove_private_blocks(text))[:MAX_READ_CHARS]
+    for sentence in find_sentences(shown):
+        one = squeeze_spaces(_strip_markdown(shown[sentence.start : sentence.end])).strip("*_")
+        says = len(one.split()) >= 4 and len(one) <= most and not one.endswith((":", "?"))
+        if sentence.kind != "heading" and says and not _SETS_OUT.match(one):
+            found.append((sentence.kind in ("bullet", "number"), one))
     told = sorted(found, key=lambda pair: (pair[0], not _RESULT.search(pair[1])))
     return told[0][1] if told else ""
 

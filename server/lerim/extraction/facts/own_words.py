@@ -1,42 +1,22 @@
-"""Splits into sentences what a person typed, without pasted code, logs, diffs, reviews or quotes and without text that
+"""Finds what a person says themselves in a message, without what they pasted (code, logs, quotes) and without text that
 they hand over (a review, a rule to delete, a text to translate)."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 from lerim.extraction.facts import wording
-from lerim.extraction.facts.sentences import ABBREVIATED
+from lerim.extraction.facts.sentences import find_sentences
 from lerim.patterns import compile_later
+from lerim.sessions import extract_own_words
 
 MAX_READ_CHARS = 4_000  # characters read: the head and the tail of longer texts
-MAX_TYPED_CHARS = 6_000  # a longer message is considered pasted or a template as a whole
-MAX_SENTENCE_CHARS = 400  # a longer sentence is not a statement worth keeping
 
-_FENCE = compile_later(r"^\s{0,8}(?:```|~~~|\"{3})")
-_LOG = compile_later(
-    r"^\s*(?:[$❯>│┌└├╭╰✔✓✗×⏺⎿]|=>|[+-]{3}\s|@@|\d{4}-\d\d-\d\d[T ]|\[\w{1,20}\]\s|at \S{1,80}:\d|File \"|Traceback|"
-    r"(?:error|warning|info|debug|fatal|npm err!?)\b\s{0,2}[:\[(!]|\d{1,6}[:|]\s|[A-Za-z0-9_./-]{1,120}:\d{1,6}:\d)",
-    re.IGNORECASE,
-)
-_DIFF = compile_later(r"^[+-](?:\s{2,}|\t|[-+]|[^\s\w]*\w+[({=;])")
-_CODE = compile_later(
-    r"[{};]\s*$|^\s*(?:const|let|var|def|func|fn|import|class|return|if|for|while|public|private"
-    r"|export)\b.{0,200}[(){};:=]|^\s*</?[A-Za-z][^>]{0,80}>|=>|:=|&&\s*$"
-)
 HEADING_LINES = compile_later(r"^#{1,6}\s\S", re.MULTILINE)
 BULLET_LINES = compile_later(r"^\s{0,12}(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
 _MARK = compile_later(r"^\s*(?:[-*•]|\d{1,2}[.)]|#{1,6})\s{1,4}")
-_ORDERED = compile_later(
-    r"^\s*(?:please |can you |could you |let'?s |now )?(?:implement|build|create|add|make|write|develop|design"
-    r"|generate|scaffold)\b[^\n]{0,160}:\s*\n",
-    re.IGNORECASE,
-)
-"""Introduces a list of work to do; its points say what to build, not how the project is."""
 _BREAK = compile_later(r"(?<=[.!?])[\"')*]{0,2}\s{1,4}(?=[\"'(*`A-Za-z0-9À-￿])|(?<=[。！？])")
-_TAGS = compile_later(r"<(private|system-reminder|local-command-stdout|task-notification|quote)>[^\x00]{0,4000}?</\1>")
 _QUESTION = compile_later(
     r"^(?:can|could|should|would|will|is|are|was|were|do(?! not)|does|did|has|have|had|may|might|shall|what|why|how"
     r"|where|who|which|when (?:is|are|was|were|will|do|does|did|should|can|could|would|has|have)|isn't|aren't"
@@ -74,84 +54,27 @@ _SIGNS = compile_later(r"[\u2300-\u2bff\U0001f000-\U0001faff\ufe0f]")
 _LINK = compile_later(r"\[([^\]\n]{1,120})\]\([^)\s]{1,300}\)")
 
 
-@dataclass(frozen=True, slots=True)
-class SpokenSentence:
-    """One sentence, verbatim; `question` if it asks something."""
-
-    text: str
-    question: bool
-
-
 def clip_text(text: str, most: int = MAX_READ_CHARS) -> str:
     """Returns the text, or the head and tail of one longer than `most`, to bound the work per turn."""
     return text if len(text) <= most else f"{text[: most // 2]}\n{text[-most // 2 :]}"
 
 
 @lru_cache(maxsize=8)  # several signals read the same message
-def split_spoken(text: str) -> tuple[SpokenSentence, ...]:
-    """Returns the sentences a person said themselves, in order; none for a pasted message."""
-    if (
-        len(text) > MAX_TYPED_CHARS
-        or len(HEADING_LINES.findall(text[:MAX_TYPED_CHARS])) > 1
-        or len(BULLET_LINES.findall(text[:MAX_TYPED_CHARS])) > 10
-    ):
-        return ()  # nobody types this: it is a template, a document or a handover
-    text = clip_text(_TAGS.sub("\n", text[: 4 * MAX_READ_CHARS]) if "<" in text else text)
-    if is_third_party(text):
-        return ()
-    text = text[: find_own_words_end(text)]
-    lines = _select_own_lines(BULLET_LINES.sub("> ", text) if _ORDERED.match(text) else text)
-    out: list[SpokenSentence] = []
-    for line in lines:
-        for part in _split_sentences(_MARK.sub("", line)):
-            piece = part.strip()
-            if 1 < len(piece) <= MAX_SENTENCE_CHARS:
-                asks = piece.rstrip("\"')* ").endswith(("?", "？")) or bool(_QUESTION.match(piece))
-                out.append(SpokenSentence(piece, asks))
-    return tuple(out)
+def select_own_words(text: str) -> str:
+    """Returns what a person says themselves in a message, without what they pasted and what they hand over."""
+    own = extract_own_words(text)
+    return "" if is_third_party(own) else own[: find_own_words_end(own)]
 
 
-def _select_own_lines(text: str) -> list[str]:
-    """Returns the lines of prose, without fenced blocks, quotes, log lines, diffs and code. A long listing keeps only
-    its first line of prose."""
-    own_lines: list[str] = []
-    fenced = False
-    pasted = total = 0
-    for line in text.split("\n"):
-        if _FENCE.match(line):
-            fenced = not fenced
-            continue
-        if not line.strip():
-            continue
-        total += 1
-        if fenced or line.startswith(("    ", "\t")) or _LOG.match(line) or _DIFF.match(line) or _CODE.search(line):
-            pasted += 1
-            continue
-        own_lines.append(line.strip())
-    if total > 12 and (pasted * 3 > total or len(own_lines) > 30):  # a listing with a few words around it
-        return own_lines[:1]
-    return _join_wrapped_lines(own_lines)
+def split_spoken(text: str) -> list[str]:
+    """Returns the sentences a person said themselves in a message, verbatim and in order."""
+    own = select_own_words(text)
+    return [own[one.start : one.end] for one in find_sentences(own)]
 
 
-def _join_wrapped_lines(lines: list[str]) -> list[str]:
-    out: list[str] = []
-    for line in lines:
-        wraps = out and len(out[-1]) > 60 and line[:1].islower() and not out[-1].endswith((".", "!", "?", ":", ";"))
-        if wraps:
-            out[-1] = f"{out[-1]}\n{line}"
-        else:
-            out.append(line)
-    return out
-
-
-def _split_sentences(line: str) -> list[str]:
-    out: list[str] = []
-    for piece in _BREAK.split(line):
-        if out and ABBREVIATED.search(out[-1]):
-            out[-1] = f"{out[-1]} {piece}"
-        else:
-            out.append(piece)
-    return out
+def is_question(sentence: str) -> bool:
+    """Returns whether a sentence asks something."""
+    return sentence.rstrip("\"')* ").endswith(("?", "？")) or bool(_QUESTION.match(sentence))
 
 
 def is_third_party(text: str) -> bool:
