@@ -20,6 +20,7 @@ import reading_laws as laws
 from lerim.errors import TranscriptError
 from lerim.sessions.model import UNKNOWN_FORM, Readable, Transcript
 from lerim.sessions.readers import copilot_family as copilot
+from lerim.sessions.readers import find_working_folder
 from lerim.sessions.readers.claude import store as claude
 from lerim.sessions.readers.codex import store as codex
 from lerim.sessions.readers.engine.line_stream import HEAD_BYTES
@@ -302,7 +303,7 @@ def test_fields_of_any_type_never_raise(
     done = laws.stands(agent.opened, path, resume)
     told = [one.message for one in done.problems if one.code != UNKNOWN_FORM]
     assert all("text" in one or "could not be read" in one for one in told)
-    agent.reader.probe_folder(agent.transcript(path))
+    find_working_folder(agent.transcript(path))
 
 
 @AGENTS
@@ -316,7 +317,7 @@ def test_changed_and_random_bytes_never_raise(
         path = tmp_path / name
         path.write_bytes(content)
         laws.stands(agent.opened, path)
-        agent.reader.probe_folder(agent.transcript(path))
+        find_working_folder(agent.transcript(path))
     assert list(agent.opened(tmp_path / "b.jsonl")) == []
 
 
@@ -326,6 +327,6 @@ def test_changed_and_random_bytes_never_raise(
 def test_random_bytes_in_other_files_are_no_transcript(agent: Agent, ending: str, tmp_path: Path, noise: bytes) -> None:
     path = tmp_path / f"a{ending}"
     path.write_bytes(noise)
-    assert agent.reader.probe_folder(agent.transcript(path)) == ""
+    assert find_working_folder(agent.transcript(path)) == ""
     with suppress(TranscriptError):
         assert list(agent.opened(path)) == []

@@ -9,7 +9,8 @@ from typing import Any
 import gemini_files as files
 from gemini_files import FOLDER
 from lerim.sessions.model import FileEdit, QuestionAnswer, Tokens, Turn
-from lerim.sessions.readers.gemini_family import open_session, probe_folder, scan_root
+from lerim.sessions.readers import find_working_folder
+from lerim.sessions.readers.gemini_family import open_session, scan_root
 from reader_checks import CallCase, case, check_calls
 
 Step = dict[str, Any]
@@ -82,7 +83,7 @@ def test_a_conversation_tells_its_folder_calls_results_and_exit_codes(tmp_path: 
         result("", "RUNNING"),
     )
     turns, done = files.reading(path)
-    assert probe_folder(files.transcript(path)) == FOLDER
+    assert find_working_folder(files.transcript(path)) == FOLDER
     assert [(turn.role, turn.text) for turn in turns] == [("user", "fix it"), ("assistant", ""), ("assistant", "")]
     assert {turn.cwd for turn in turns} == {FOLDER}
     shell, edited = turns[1].tool_calls
@@ -126,7 +127,7 @@ def test_the_shortened_log_wraps_what_was_asked_once_more(tmp_path: Path):
     turns, _ = files.reading(path)
     (call,) = turns[1].tool_calls
     assert (call.command, call.description, turns[0].cwd) == ('make "all"', "Building", FOLDER)
-    assert probe_folder(files.transcript(path)) == FOLDER
+    assert find_working_folder(files.transcript(path)) == FOLDER
     quoted = calls(("run_command", {"CommandLine": '"make"'}))
     full = conversation(tmp_path, "bb", asks(), quoted, log="transcript_full.jsonl")
     assert files.reading(full)[0][1].tool_calls[0].command == '"make"'
@@ -143,7 +144,12 @@ def test_the_prompts_that_are_noted_tell_the_folder_of_a_conversation(tmp_path: 
     text = "".join(json.dumps(one) + "\n" for one in notes) + '{"display": "hal'
     (tmp_path / "antigravity" / "history.jsonl").write_text(text, encoding="utf-8")
     known, unknown = scan_root(tmp_path, []).transcripts
-    assert (known.cwd, unknown.cwd, probe_folder(known), probe_folder(unknown)) == (FOLDER, "", FOLDER, "")
+    assert (known.cwd, unknown.cwd, find_working_folder(known), find_working_folder(unknown)) == (
+        FOLDER,
+        "",
+        FOLDER,
+        "",
+    )
     done = open_session(known)
     assert {turn.cwd for turn in done} == {FOLDER}
     assert done.session.cwds == (FOLDER,)

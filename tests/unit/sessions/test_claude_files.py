@@ -66,13 +66,13 @@ def test_a_folder_that_may_not_be_listed_is_a_problem(tmp_path):
     assert (store.transcripts, [one.code for one in store.problems]) == ([], ["unreadable"])
 
 
-def test_the_first_working_directory_is_found_without_reading_the_file(tmp_path):
+def test_the_first_working_directory_is_that_of_the_first_turn_that_names_one(tmp_path):
     path = touch(
         tmp_path / "s.jsonl", b'bad\n{"type":"summary","summary":"x"}\n' + encoded(prompt("Go", cwd="/a"), prompt("x"))
     )
     assert first_cwd(path) == "/a"
     far = encoded(envelope("system", cwd="", content="x" * 300_000), prompt("Go", cwd="/b"))
-    assert first_cwd(touch(tmp_path / "far.jsonl", far)) == ""
+    assert first_cwd(touch(tmp_path / "far.jsonl", far)) == "/b"
     assert first_cwd(tmp_path / "gone.jsonl") == ""
     assert first_cwd(touch(tmp_path / "empty.jsonl", b"")) == ""
 

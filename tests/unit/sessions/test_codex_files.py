@@ -13,6 +13,7 @@ import pytest
 
 import codex_lines as lines
 from lerim.errors import TranscriptError
+from lerim.sessions.readers import find_working_folder
 from lerim.sessions.readers.codex import store
 from lerim.sessions.readers.engine.compressed import (  # type: ignore[attr-defined] # zstd is of Python or of its package
     BASE_BYTES,
@@ -60,7 +61,7 @@ def test_a_packed_rollout_is_read_as_the_unpacked_one(tmp_path):
     packed = put(tmp_path / f"{NAME}.zst", zstd.compress(SPOKEN))
     turns, done = lines.reading(packed)
     assert turns == lines.reading(plain)[0]
-    assert store.probe_folder(lines.transcript(packed)) == "/home/ana/app"
+    assert find_working_folder(lines.transcript(packed)) == "/home/ana/app"
     again, second = lines.reading(packed, b"whatever was known")
     assert (again, second.restarted, done.restarted) == (turns, True, False)
 
@@ -77,11 +78,12 @@ def test_a_thread_has_the_name_it_was_given(tmp_path):
 
 
 def test_the_folder_of_a_bare_rollout_is_in_its_first_message(tmp_path):
-    text = "Current working directory: /home/ana/app\nApproval policy: never"
+    context = "Current working directory: /home/ana/app\nApproval policy: never"
+    text = f"<environment_context>\n{context}\n</environment_context>"
     bare = [{"id": "x", "timestamp": "2025-08-01T00:00:00Z"}, lines.message("user", text)["payload"]]
     path = put(tmp_path / NAME, b"".join(json.dumps(one).encode() + b"\n" for one in bare))
-    assert store.probe_folder(lines.transcript(path)) == "/home/ana/app"
-    assert store.probe_folder(lines.transcript(put(tmp_path / "empty.jsonl", b""))) == ""
+    assert find_working_folder(lines.transcript(path)) == "/home/ana/app"
+    assert find_working_folder(lines.transcript(put(tmp_path / "empty.jsonl", b""))) == ""
 
 
 # --- packed rollouts -----------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import pytest
 import copilot_chats as chats
 from copilot_chats import markdown, request
 from lerim.sessions.readers import copilot_family as copilot
+from lerim.sessions.readers import find_working_folder
 from lerim.sessions.readers.copilot_chat.store import scan_chats
 
 
@@ -63,7 +64,7 @@ def test_a_chat_copied_to_the_workspace_that_was_opened_later_has_the_same_turns
 def test_an_editors_folder_is_told_from_the_command_lines_by_what_lies_in_it(tmp_path):
     path = storage(tmp_path / "portable", "abc", '{"folder": "file:///srv/app"}', request("hello", markdown("hi")))
     (one,) = copilot.scan_root(tmp_path / "portable", []).transcripts
-    assert (one.path, copilot.probe_folder(one)) == (path, "/srv/app")
+    assert (one.path, find_working_folder(one)) == (path, "/srv/app")
     assert [turn.text for turn in copilot.open_session(one)] == ["hello", "hi"]
 
 
@@ -74,5 +75,5 @@ def test_a_root_that_is_no_editors_folder_is_looked_through_for_sessions_of_the_
     path = tmp_path / "session-state" / "aa" / "events.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in (start, said)), encoding="utf-8")
     (one,) = copilot.scan_root(tmp_path, []).transcripts
-    assert copilot.probe_folder(one) == "/srv/app"
+    assert find_working_folder(one) == "/srv/app"
     assert [turn.text for turn in copilot.open_session(one)] == ["hello"]

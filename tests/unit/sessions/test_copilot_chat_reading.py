@@ -11,7 +11,7 @@ from copilot_chats import delete, initial, markdown, only, push, put, request, t
 from gemini_files import long_ago
 from lerim.errors import UnfinishedError
 from lerim.sessions.model import Tokens
-from lerim.sessions.readers.copilot_chat.store import probe_chat_folder
+from lerim.sessions.readers import find_working_folder
 
 
 def test_a_log_is_replayed_with_what_it_sets_pushes_cuts_and_deletes(tmp_path):
@@ -177,16 +177,18 @@ def test_a_chat_tells_its_title_models_and_times(tmp_path):
 
 def test_a_chat_tells_the_branch_and_the_folder_where_its_version_does(tmp_path):
     told = {"repoData": {"workspaceType": "local-git", "localBranch": "fix/login"}}
-    path = chats.whole(tmp_path / "one.json", request("go"), workingDirectory="file:///home/ana/my%20app", **told)
+    path = chats.whole(
+        tmp_path / "chatSessions" / "one.json", request("go"), workingDirectory="file:///home/ana/my%20app", **told
+    )
     turns, done = chats.reading(path)
     assert (turns[0].cwd, done.session.cwds, done.session.branches) == (
         "/home/ana/my app",
         ("/home/ana/my app",),
         ("fix/login",),
     )
-    assert probe_chat_folder(chats.transcript(path)) == "/home/ana/my app"
+    assert find_working_folder(chats.transcript(path)) == "/home/ana/my app"
     turns, done = chats.reading(path, cwd="/home/ana/app")
-    assert turns[0].cwd == probe_chat_folder(chats.transcript(path, cwd="/home/ana/app")) == "/home/ana/app"
+    assert turns[0].cwd == find_working_folder(chats.transcript(path, cwd="/home/ana/app")) == "/home/ana/app"
 
 
 def test_fields_of_a_wrong_type_cost_themselves_and_a_request_that_is_none_costs_itself(tmp_path):

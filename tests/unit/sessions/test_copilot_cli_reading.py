@@ -244,11 +244,11 @@ def test_a_session_that_another_one_began_has_no_prompt(tmp_path):
 def test_the_workspace_file_names_the_session_and_its_folder(tmp_path):
     turns, _ = lines.turns_of(tmp_path, lines.prompt("Use uv"))
     path = tmp_path / "session-state" / lines.SESSION / "events.jsonl"
-    assert store.probe_cli_folder(lines.transcript(path)) == ""
+    assert [turn.cwd for turn in turns] == [""]
     path.with_name("workspace.yaml").write_text('id: x\nname: "Move to uv"\ncwd: /home/ana/app\nsummary: [\n')
     again, done = lines.reading(path)
-    assert (again, done.session.title) == (turns, "Move to uv")
-    assert store.probe_cli_folder(lines.transcript(path)) == "/home/ana/app"
+    assert ([turn.id for turn in again], done.session.title) == ([turn.id for turn in turns], "Move to uv")
+    assert {turn.cwd for turn in again} == {"/home/ana/app"}
 
 
 def test_sessions_are_found_in_all_three_places_and_each_once(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 
 import independent_cursor as independent
 from cursor_store import CID, KEYS, Editor, cli_chat, counted, found, only, prompt, reply, said, taken
-from lerim.sessions.readers.cursor import store
+from lerim.sessions.readers import find_working_folder
 from lerim.sessions.readers.cursor.human import parse_prompt_time
 
 
@@ -129,7 +129,7 @@ def test_the_folder_of_an_agent_is_told_by_the_mark_of_trust_else_by_the_files_i
     agent_transcript(path, said_by("assistant", *parts))
     (transcript,), _ = found(tmp_path)
     assert taken(transcript)[1].cwds == ("/srv/app",)
-    assert store.probe_folder(transcript) == "/srv/app"
+    assert find_working_folder(transcript) == "/srv/app"
     (path.parent.parent / ".workspace-trusted").write_text('{"workspacePath": "/srv/my-app"}', encoding="utf-8")
     assert only(tmp_path, ["/srv/My_App"])[1].cwds == ("/srv/my-app",)
 

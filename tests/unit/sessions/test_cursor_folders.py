@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cursor_store import CID, Editor, found, only, prompt, reply, tool
+from lerim.sessions.readers import find_working_folder
 from lerim.sessions.readers.cursor import store as cursor
 from lerim.sessions.readers.cursor.folders import common_folder
 from lerim.sessions.readers.engine import vscode_uri_to_path
@@ -70,7 +71,7 @@ def test_the_ways_of_telling_a_folder_are_tried_in_order(tmp_path: Path):
         turns, session, problems = only(tmp_path)
         seen.append(session.cwds)
         assert ({turn.cwd for turn in turns}, problems) == ({*session.cwds} or {""}, [])
-        probed = cursor.probe_folder(found(tmp_path)[0][0])
+        probed = find_working_folder(found(tmp_path)[0][0])
         assert (probed,) == session.cwds or probed == ("/second" if level == 1 else "")
     assert seen == [("/first",), ("/second",), ("/third",), ("/fourth",), ("/fifth/src",), ()]
 

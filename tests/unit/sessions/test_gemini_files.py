@@ -14,8 +14,8 @@ from lerim.errors import UnfinishedError
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.discovery import DiscoveredStores, compare_stamps
-from lerim.sessions.readers import read_session
-from lerim.sessions.readers.gemini_family import probe_folder, scan_root
+from lerim.sessions.readers import find_working_folder, read_session
+from lerim.sessions.readers.gemini_family import scan_root
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_the_folder_is_told_by_a_hash_of_a_known_one_a_file_beside_the_chats_or_
         (tmp_path / name).write_text(text, encoding="utf-8")
     (one,) = scan_root(tmp_path, told).transcripts
     assert one.cwd == (told[0] if told else FOLDER)
-    assert probe_folder(one) == one.cwd
+    assert find_working_folder(one) == one.cwd
 
 
 def test_a_chat_below_folders_with_the_names_of_antigravitys_is_one_of_gemini_cli(tmp_path):
@@ -74,7 +74,7 @@ def test_the_folder_a_session_was_told_to_work_in_stands_where_no_hash_can_be_ma
     path = files.log(tmp_path / "session-1.jsonl", prompt(context), prompt("hello"), projectHash="0" * 64)
     turns, _ = files.reading(path)
     assert [(turn.text, turn.cwd) for turn in turns] == [("hello", "/home/ana/lib")]
-    assert probe_folder(files.transcript(path)) == "/home/ana/lib"
+    assert find_working_folder(files.transcript(path)) == "/home/ana/lib"
 
 
 def test_a_subagents_session_lies_in_its_parents_folder_and_nothing_in_it_is_a_persons(tmp_path):

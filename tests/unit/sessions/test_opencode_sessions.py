@@ -6,6 +6,7 @@ from pathlib import Path
 
 from independent_opencode import Counts, count, exported, in_database, in_storage
 from lerim.sessions.model import Database, Session, Transcript, Turn
+from lerim.sessions.readers import find_working_folder
 from lerim.sessions.readers.opencode import store
 
 INJECTED = ("Called the Read tool", "Continue if you have next steps", "<path>", "The following tool was executed")
@@ -76,5 +77,5 @@ def test_every_export_and_old_file_agrees_with_the_counter_and_with_the_rows_of_
     for transcript, expected in (*counts, *((of_file(path), count(exported(path))) for path in exports)):
         session, turns = reading(transcript)
         check(session, turns, expected)
-        assert store.probe_folder(transcript) == session.cwds[0]
+        assert find_working_folder(transcript) == session.cwds[0]
         assert turns == rows[transcript.session_id][1]

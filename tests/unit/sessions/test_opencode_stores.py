@@ -11,6 +11,7 @@ import pytest
 
 from lerim.errors import TranscriptError
 from lerim.sessions.discovery import discover_stores
+from lerim.sessions.readers import find_working_folder
 from lerim.sessions.readers.opencode import store as opencode
 from opencode_store import Store, of_rows, taken, text, tool
 
@@ -68,7 +69,7 @@ def test_a_session_without_a_folder_is_where_its_project_is(tmp_path: Path) -> N
     project.parent.mkdir()
     project.write_text(json.dumps({"id": "p1", "worktree": "/w/tree"}), encoding="utf-8")
     (transcript,) = opencode.scan_root(tmp_path, ()).transcripts
-    assert opencode.probe_folder(transcript) == "/w/tree"
+    assert find_working_folder(transcript) == "/w/tree"
     assert taken(transcript)[0].cwds == ("/w/tree",)
 
 

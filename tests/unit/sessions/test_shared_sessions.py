@@ -18,9 +18,9 @@ import independent_gemini
 import reading_laws as laws
 from claude_lines import reading, transcript
 from lerim.sessions.model import Platform, Readable, ToolCall, Transcript, Turn
-from lerim.sessions.readers import PLATFORM_READERS
+from lerim.sessions.readers import PLATFORM_READERS, find_working_folder
 from lerim.sessions.readers.claude.store import ClaudeReading
-from lerim.sessions.readers.gemini_family import probe_folder, scan_root
+from lerim.sessions.readers.gemini_family import scan_root
 
 PROJECT = "/Users/savekirk/dev/ai/entire/session-bridge"
 NOT_TYPED = {
@@ -100,7 +100,7 @@ def test_counts_agree_with_an_independent_counter_and_with_the_turns(readings: R
             assert (tokens.output if tokens else 0) == sum(turn.tokens.output for turn in turns)
         assert bool(session.title) == bool(session.prompts)
         assert all(turn.time is not None and turn.time.tzinfo is not None for turn in turns)
-        assert PLATFORM_READERS[one.platform].probe_folder(one) == next(iter(session.cwds), "")
+        assert find_working_folder(one) == next(iter(session.cwds), "")
 
 
 @pytest.mark.parametrize("agent", NOT_TYPED)
@@ -175,7 +175,7 @@ def test_a_session_of_gemini_cli_is_of_the_folder_whose_hash_names_its_store(
     mine = [one for one in scan_root(stores["gemini"], folders).transcripts if len(one.path.parts[-3]) == 64]
     assert [one.cwd for one in mine] == [told] * 4
     assert mine[0].path.parts[-3] == hashlib.sha256(PROJECT.encode()).hexdigest()
-    assert [probe_folder(one) for one in mine] == [PROJECT] * 4
+    assert [find_working_folder(one) for one in mine] == [PROJECT] * 4
 
 
 def test_no_command_of_copilot_cli_tells_its_exit_code_in_its_output(readings: Readings) -> None:

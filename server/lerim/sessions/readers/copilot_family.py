@@ -20,11 +20,6 @@ def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
     return copilot_cli.scan_cli_sessions(root, folders)
 
 
-def probe_folder(transcript: Transcript) -> str:
-    """Returns the working folder a session begins in, or '' if it is not known."""
-    return store.probe_chat_folder(transcript) if _is_chat(transcript) else copilot_cli.probe_cli_folder(transcript)
-
-
 def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> Readable:
     """Returns a reading of one session."""
     if _is_chat(transcript):

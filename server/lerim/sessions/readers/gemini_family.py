@@ -8,10 +8,8 @@ from pathlib import Path
 
 from lerim.sessions.model import StoreContents, Transcript
 from lerim.sessions.readers.antigravity import store as antigravity
-from lerim.sessions.readers.engine import WholeReading, read_start
+from lerim.sessions.readers.engine import WholeReading
 from lerim.sessions.readers.gemini import store as gemini
-
-_PROBED_BYTES = 256 * 1024
 
 
 def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
@@ -21,15 +19,6 @@ def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
     gemini.find_chats(root, folders, contents)
     antigravity.find_conversations(root, contents)
     return contents
-
-
-def probe_folder(transcript: Transcript) -> str:
-    """Returns the folder a session begins in, or '' if its first 256 kB do not name it."""
-    if transcript.cwd:
-        return transcript.cwd
-    if antigravity.is_antigravity_log(transcript.path):
-        return antigravity.find_first_command_cwd(read_start(transcript.path, _PROBED_BYTES))
-    return gemini.infer_folder(transcript.path, _PROBED_BYTES)
 
 
 def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import Protocol
 
@@ -48,10 +49,6 @@ class PlatformReader(Protocol):
         """Lists what a root contains, from stat alone. `folders` are working folders known on this machine."""
         ...
 
-    def probe_folder(self, transcript: Transcript, /) -> str:
-        """Returns the working folder a session begins in, '' if it is not known. Raises what reading it raises."""
-        ...
-
     def open_session(self, transcript: Transcript, resume: bytes | None = None, /, *, brief: bool = False) -> Readable:
         """Returns a reading of one session that starts where `resume` says."""
         ...
@@ -70,6 +67,8 @@ DATABASE_LISTERS: Mapping[Platform, Callable[[Database, Sequence[str]], tuple[li
     "opencode": opencode.list_database,
 }
 """Lists the sessions in a database, each with its stamp, for the agents that keep many in one."""
+PROBED_TURNS = 50
+"""How many turns are read of a session to find its working folder."""
 ROOT_FINDERS: Mapping[Platform, Callable[[Mapping[str, str]], tuple[PurePath, ...]]] = {
     "claude": paths.claude_roots,
     "codex": paths.codex_roots,
@@ -117,16 +116,16 @@ def read_session(transcript: Transcript, resume: bytes | None = None, *, brief: 
 
 
 def find_working_folder(transcript: Transcript) -> str:
-    """Returns the working folder a session of any agent begins in, or '' if it is not known. A session that cannot be
-    read is not reported here, but when it is read."""
+    """Returns the working folder a session of any agent begins in, or '' if its first turns do not name it. A session
+    that cannot be read is not reported here, but when it is read."""
     if transcript.cwd:
         return transcript.cwd
-    try:
-        with faults_as_errors(transcript.platform, transcript.place):
-            cwd = PLATFORM_READERS[transcript.platform].probe_folder(transcript)
-            return cwd if can_be_folder(cwd) else ""
-    except LerimError:
-        return ""
+    reading = read_session(transcript, brief=True)
+    with suppress(LerimError):
+        for turn in islice(reading, PROBED_TURNS):
+            if turn.cwd:
+                return turn.cwd
+    return next(iter(reading.session.cwds), "")
 
 
 class GuardedReading:

@@ -9,14 +9,12 @@ from pathlib import Path, PureWindowsPath
 
 from lerim.files import open_buffered
 from lerim.sessions.model import StoreContents, Transcript
-from lerim.sessions.readers.claude.records import decode_claude_line
 from lerim.sessions.readers.engine import (
     add_transcript,
     cut_blocks,
     keep_ends,
     list_folder,
     list_subfolders,
-    read_beginning,
     without_nul,
 )
 
@@ -30,13 +28,6 @@ def claude_folder_name(cwd: str) -> str:
     """Returns the name of the folder that contains the sessions begun in `cwd`; for a long path, only its first 200
     characters."""
     return _REPLACED_CHARACTERS.sub("-", cwd)[:_NAME_LIMIT]
-
-
-def probe_folder(transcript: Transcript) -> str:
-    """Returns the first working folder named in a transcript's first 256 kB; '' if there is none or the file cannot be
-    read."""
-    cwd = next((record.cwd for record in read_beginning(transcript.path, decode_claude_line) if record.cwd), "")
-    return without_nul(cwd)[:4096]
 
 
 def scan_root(root: Path, _folders: Sequence[str] = ()) -> StoreContents:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from lerim.sessions.model import Role, Session, ToolCall, ToolStatus, Transcript, TurnKind
 from lerim.sessions.readers.claude.calls import close_claude_call, parse_claude_call, parse_claude_result
-from lerim.sessions.readers.claude.files import probe_folder, results_folder, scan_root
+from lerim.sessions.readers.claude.files import results_folder, scan_root
 from lerim.sessions.readers.claude.human import (
     command_key,
     is_command_expansion,
@@ -39,7 +39,7 @@ from lerim.sessions.readers.engine import (
     without_nul,
 )
 
-__all__ = ["ClaudeReading", "open_session", "probe_folder", "scan_root"]
+__all__ = ["ClaudeReading", "open_session", "scan_root"]
 
 _TELLS_END = re.compile(rb'"(?:interrupted":\s{0,3}true|exitCode":)')
 """Matches what a result that is no error may say about how a command ended."""

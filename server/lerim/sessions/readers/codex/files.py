@@ -9,18 +9,13 @@ from pathlib import Path
 
 from lerim.files import open_buffered
 from lerim.sessions.model import StoreContents, Transcript
-from lerim.sessions.readers.codex.human import parse_context_cwd
-from lerim.sessions.readers.codex.records import decode_codex_line
 from lerim.sessions.readers.engine import (
     COMPRESSED_SUFFIX,
     add_transcript,
-    content_texts,
     find_text,
     list_folder,
     make_session_title,
     parse_fields,
-    read_beginning,
-    without_nul,
 )
 
 ROLLOUT_FOLDERS = ("sessions", "archived_sessions")
@@ -66,19 +61,6 @@ def parse_rollout_time(name: str) -> datetime | None:
         return datetime.strptime(name[8:27], "%Y-%m-%dT%H-%M-%S").astimezone(UTC)
     except (ValueError, OverflowError, OSError):
         return None
-
-
-def probe_folder(transcript: Transcript) -> str:
-    """Returns the working folder named in a rollout's first 256 kB; '' if there is none or the file cannot be read."""
-    for record in read_beginning(transcript.path, decode_codex_line):
-        payload = record.payload or record
-        if payload.cwd:
-            return without_nul(payload.cwd)[:4096]
-        if payload.role == "user":
-            for text in content_texts(payload.content):
-                if cwd := parse_context_cwd(text):
-                    return without_nul(cwd)
-    return ""
 
 
 def load_thread_name(transcript: Transcript) -> str:

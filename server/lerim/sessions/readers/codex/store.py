@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lerim.sessions.model import Transcript
-from lerim.sessions.readers.codex.files import probe_folder, scan_root
+from lerim.sessions.readers.codex.files import scan_root
 from lerim.sessions.readers.codex.records import CodexRecord
 from lerim.sessions.readers.codex.rollout import CodexReading
 from lerim.sessions.readers.engine import LoadedSession, WholeReading, decode_leniently, load_single_object
@@ -17,7 +17,7 @@ from lerim.sessions.readers.engine import LoadedSession, WholeReading, decode_le
 if TYPE_CHECKING:
     from lerim.sessions.model import Readable
 
-__all__ = ["open_session", "probe_folder", "scan_root"]
+__all__ = ["open_session", "scan_root"]
 
 
 class _SingleObjectRollout(msgspec.Struct):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-
-import msgspec
 
 from lerim.errors import Problem
 from lerim.sessions.model import NO_TOKENS, StoreContents, Transcript, Turn
@@ -26,15 +23,10 @@ from lerim.sessions.readers.engine import (
     list_folder,
     list_subfolders,
     milliseconds_to_time,
-    parse_json_or_none,
     parse_object,
-    read_start,
     sum_session,
     vscode_uri_to_path,
 )
-
-_PROBED_BYTES = 256 * 1024
-_WORKING_FOLDER = re.compile(rb'"workingDirectory"\s{0,10}:\s{0,10}("(?:[^"\\]|\\.){1,4096}")')
 
 FOLDERLESS = ("emptyWindowChatSessions", "transferredChatSessions")
 """The folders with chats that belong to no workspace."""
@@ -50,16 +42,6 @@ def scan_chats(root: Path, folders: Sequence[str]) -> StoreContents:
     for name in FOLDERLESS:
         collect_sessions(contents, "copilot", list_folder(root / "globalStorage" / name, contents.problems))
     return contents
-
-
-def probe_chat_folder(transcript: Transcript) -> str:
-    """Returns the folder that was open in the chat's window. If none was open, returns the one named at the beginning
-    of the chat, or ''."""
-    if transcript.cwd:
-        return transcript.cwd
-    match = _WORKING_FOLDER.search(read_start(transcript.path, _PROBED_BYTES))
-    address = parse_json_or_none(msgspec.Raw(match[1])) if match else ""
-    return vscode_uri_to_path(address) if isinstance(address, str) else ""
 
 
 def open_chat(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +12,6 @@ import yaml
 from lerim.sessions.model import Readable, StoreContents, Transcript
 from lerim.sessions.readers.copilot_cli.events import CopilotReading
 from lerim.sessions.readers.copilot_cli.history import load_cli_history
-from lerim.sessions.readers.copilot_cli.records import decode_cli_event
 from lerim.sessions.readers.engine import (
     WholeReading,
     add_transcript,
@@ -19,9 +19,7 @@ from lerim.sessions.readers.engine import (
     is_folder,
     list_folder,
     make_session_title,
-    read_beginning,
     read_start,
-    without_nul,
 )
 
 _STATE_FOLDER = "session-state"
@@ -55,23 +53,12 @@ def scan_cli_sessions(root: Path, _folders: Sequence[str] = ()) -> StoreContents
     return contents
 
 
-def probe_cli_folder(transcript: Transcript) -> str:
-    """Returns the working folder named in a session's first 256 kB, or in the `workspace.yaml` next to it; '' if there
-    is none or it cannot be read."""
-    path = transcript.path
-    if path.suffix == ".json":
-        return ""
-    for event in read_beginning(path, decode_cli_event):
-        cwd = (event.data.context.cwd if event.data.context else "") or event.data.cwd
-        if cwd:
-            return without_nul(cwd)[:4096]
-    return _read_workspace_field(path, "cwd")[:4096]
-
-
 def open_cli_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> Readable:
     """Returns a reading of a session that continues where `resume` ended."""
     if transcript.path.suffix == ".json":
         return WholeReading(transcript, partial(load_cli_history, brief=brief), resume)
+    if not transcript.cwd:  # what the events say, if anything, counts from then on
+        transcript = replace(transcript, cwd=_read_workspace_field(transcript.path, "cwd")[:4096])
     title = make_session_title(
         _read_workspace_field(transcript.path, "name") or _read_workspace_field(transcript.path, "summary")
     )

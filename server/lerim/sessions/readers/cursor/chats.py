@@ -41,7 +41,6 @@ from lerim.sessions.readers.live import column_text, read_database, read_rows, t
 
 _CONTENT_PREFIX = "composer.content."
 _VALUE_COLUMN = "CAST(value AS BLOB)"
-_PROBED_BUBBLES = 50
 _DAMAGED = "its page in the database is damaged"
 
 
@@ -57,7 +56,7 @@ class _ChatReader:
     mentioned_paths: list[str] = field(default_factory=list)
     faults: list[Problem] = field(default_factory=list)
 
-    def list_bubbles(self, limit: int | None = None) -> Iterator[Bubble]:
+    def list_bubbles(self) -> Iterator[Bubble]:
         """Yields the bubbles of the chat in the order its composer gives; sets the composer before the first one."""
         chat_id = self.transcript.store_key
         key = f"composerData:{chat_id}"
@@ -85,7 +84,7 @@ class _ChatReader:
         if split_json_array(self.composer.conversation):
             yield from self._parse_inline_bubbles(self.composer.conversation)
             return
-        for bubble in self._read_stored_bubbles(list(is_written_by_id)[:limit]):
+        for bubble in self._read_stored_bubbles(list(is_written_by_id)):
             bubble.is_simulated_msg = bubble.is_simulated_msg or is_written_by_id.get(bubble.bubble_id or "", False)
             yield bubble
 
@@ -198,20 +197,6 @@ def load_editor_chat(transcript: Transcript, *, brief: bool = False) -> LoadedSe
         branches=(column_text(composer.created_on_branch),) if composer.created_on_branch else (),
     )
     return LoadedSession(_with_cost(session, composer), turns, problems=problems)
-
-
-def find_chat_folder(transcript: Transcript) -> str:
-    """Returns the folder a chat belongs to, from its composer and first bubbles; '' if they do not name one."""
-
-    def work(db: sqlite3.Connection) -> str:
-        chat = _ChatReader(db, transcript)
-        for bubble in chat.list_bubbles(limit=_PROBED_BUBBLES):
-            if chat.cwd:
-                break
-            chat.note_folder(bubble, _parse_calls(bubble, None, brief=True))
-        return chat.find_folder()
-
-    return read_database(transcript.path, work, [])
 
 
 def _read_chat(

@@ -64,15 +64,6 @@ def list_database(database: Database, folders: Sequence[str]) -> tuple[list[Tran
     return listing.list_editor_chats(database)
 
 
-def probe_folder(transcript: Transcript) -> str:
-    """Returns the working folder a session begins in; '' if neither its location nor its first records name one."""
-    if transcript.cwd:
-        return transcript.cwd
-    if (load := _find_loader(transcript)) is chats.load_editor_chat:
-        return chats.find_chat_folder(transcript)
-    return next(iter(load(transcript, brief=True).session.cwds), "")
-
-
 def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:
     """Returns a reading of one session; see WholeReading. `brief` leaves out what the catalog does not keep."""
     return WholeReading(transcript, partial(_find_loader(transcript), brief=brief), resume)

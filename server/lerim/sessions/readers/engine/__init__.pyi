@@ -22,7 +22,6 @@ from .lenient_json import parse_object as parse_object
 from .lenient_json import salvage_objects as salvage_objects
 from .lenient_json import split_json_array as split_json_array
 from .line_reading import LineReading as LineReading
-from .line_reading import read_beginning as read_beginning
 from .line_stream import report_line as report_line
 from .line_stream import report_unknown_form as report_unknown_form
 from .record_fields import file_name as file_name

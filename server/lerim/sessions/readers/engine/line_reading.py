@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from io import BufferedReader, FileIO
 from itertools import islice
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from lerim.errors import Problem, TranscriptError
-from lerim.files import open_buffered, open_unbuffered
+from lerim.files import open_unbuffered
 from lerim.sessions.model import OmittedProblems, Role, Session, Transcript, Turn, TurnKind, make_turn_id
 from lerim.sessions.readers.engine.compressed import COMPRESSED_SUFFIX, UnpackedStream
 from lerim.sessions.readers.engine.line_stream import (
@@ -41,22 +40,11 @@ PROBLEM_LIMIT = 100
 _FORMAT = 2
 """The form of the states to resume from. Earlier ones are not used: those transcripts are read from their start."""
 
-BEGINNING_BYTES = 256 * 1024
 LINES_OF_A_FORM = 200
 """Lines of a session without turns that are looked at to tell whether it has a form that is known."""
 
 Tally = TypeVar("Tally", bound=TranscriptTally)
 Record = TypeVar("Record")
-
-
-def read_beginning(path: Path, decode: Callable[[bytes], tuple[list[Record], str]]) -> Iterator[Record]:
-    """Yields the readable records in a transcript's first 256 kB. Raises OSError."""
-    with open_buffered(path) as file:
-        is_packed = path.name.endswith(COMPRESSED_SUFFIX)
-        stream = BufferedReader(UnpackedStream(file, path.stat().st_size)) if is_packed else file
-        start = stream.read(BEGINNING_BYTES)
-    for line in start.split(b"\n"):
-        yield from decode(line)[0]
 
 
 class _Resume(msgspec.Struct):

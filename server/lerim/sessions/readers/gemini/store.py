@@ -27,7 +27,7 @@ from lerim.sessions.readers.gemini.records import (
     load_gemini_session,
 )
 
-__all__ = ["find_chats", "infer_folder", "load_session"]
+__all__ = ["find_chats", "load_session"]
 
 _SEARCHED_BYTES = 1024 * 1024
 """How many bytes of each of a session's files are searched for its working folder."""

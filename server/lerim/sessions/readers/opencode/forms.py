@@ -127,12 +127,6 @@ def load_stored_session(transcript: Transcript, *, brief: bool) -> StoredSession
     return stored
 
 
-def find_stored_folder(path: Path) -> str:
-    """Returns the working folder of a session in an old file or an export; '' if it is unknown."""
-    info, export = _parse_session(read_session_file(path))
-    return without_nul(info.directory) or (_find_worktree(path.parents[2], info) if export is None else "")
-
-
 def _parse_session(data: bytes) -> tuple[OpenCodeInfo, OpenCodeExport | None]:
     """Decodes a session's own record, and the export that contains it if the data is one. Raises ValueError."""
     data = convert_to_utf8(data)

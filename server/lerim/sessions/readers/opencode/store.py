@@ -174,13 +174,6 @@ def _stamp_parts(db: sqlite3.Connection, message: str) -> tuple[int, int]:
     return (column_number(row[0]), column_number(row[1]))
 
 
-def probe_folder(transcript: Transcript) -> str:
-    """Returns the working folder of a session; '' if it is unknown."""
-    if transcript.cwd or transcript.store_key:
-        return transcript.cwd
-    return forms.find_stored_folder(transcript.path)
-
-
 def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:
     """Returns a reading of one session. Iterating it raises TranscriptError if the session cannot be read."""
     return WholeReading(transcript, partial(_load, brief=brief), resume)
