@@ -68,7 +68,7 @@ RETRY_DELAYS: tuple[tuple[type[Exception], float], ...] = (
     (ModelGoneError, 0.0),
     (WindowTooLargeError, REFUSED_SECONDS),
     (ModelRefusedError, REFUSED_SECONDS),
-    (ModelAwayError, 60.0),
+    (ModelSilentError, 60.0),
     (UnfinishedError, UNFINISHED_SECONDS),
 )
 """The errors after which a job is put back, and for how many seconds; the first match counts. Others fail the job."""
@@ -247,9 +247,10 @@ def ask_about_jobs(
 ) -> None:
     """Ask about each of the claimed jobs until the session ends. `ask` finishes a job that is answered.
 
-    A job at which the service failed or the connection broke, or that the service refused, has failed if the service
-    answered another one. A refused job has also failed if the session did not end early. Otherwise it is put back and
-    comes after the others. `refusals_count`: if False, a refused job is always put back. Raises CatalogError.
+    A job at which the service failed or the connection broke, that the service refused, or for which no answer came in
+    time, has failed if the service answered another one. If it did not fail, a job that was refused or got no answer
+    has also failed if the session did not end early, so that none is asked about for ever. Otherwise it is put back
+    and comes after the others. `refusals_count`: if False, a refused job is always put back. Raises CatalogError.
     """
     doubtful: list[tuple[QueueJob, LerimError, float]] = []
     for job, emit_message in jobs:
@@ -257,7 +258,8 @@ def ask_about_jobs(
         with attribute_calls(name):
             error = session.ask(partial(ask, job, emit_message), str(job.transcript.path))
         delay = next((seconds for kind, seconds in RETRY_DELAYS if isinstance(error, kind)), None)
-        if delay is not None and isinstance(error, ModelRefusedError | ModelFaultError):
+        is_unsent = isinstance(error, ModelAwayError) and not isinstance(error, ModelFaultError)
+        if delay is not None and isinstance(error, ModelRefusedError | ModelSilentError) and not is_unsent:
             doubtful.append((job, error, delay))  # the other jobs show whether this one is the cause
         elif delay is not None:
             catalog.put_back_job(job, delay)
@@ -271,10 +273,10 @@ def ask_about_jobs(
         if session.ended:
             break
     for job, doubt, seconds in doubtful:
-        is_refused = isinstance(doubt, ModelRefusedError)
-        if is_refused and not refusals_count:
+        is_outage = isinstance(doubt, ModelFaultError)
+        if isinstance(doubt, ModelRefusedError) and not refusals_count:
             catalog.put_back_job(job)
-        elif session.has_answered or (is_refused and not session.ended):
+        elif session.has_answered or (not is_outage and not session.ended):
             catalog.fail_job(job, doubt.message)
         else:
             catalog.put_back_job(job, seconds, last=True)

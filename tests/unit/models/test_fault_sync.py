@@ -136,7 +136,19 @@ def test_a_service_that_hangs_costs_two_sessions_and_the_rest_waits(desk: Desk) 
     assert codes(report) == ["model-silent", "model-silent"]
     assert steps(report) == [("stopped", "two questions in a row got no answer")]
     assert (report["state"], len(report["candidates"])) == ("partial", 1)
-    assert model_jobs(desk) == {"failed": 2, "pending": 2}
+    assert model_jobs(desk) == {"pending": 4}, "the service may be the cause"
+
+
+def test_a_session_that_never_gets_an_answer_in_time_is_given_up_and_no_other_with_it(desk: Desk) -> None:
+    stories(desk, 3)
+    with model(desk, asked_about(1, hangs), timeout=0.5):
+        reported(desk)
+        assert model_jobs(desk) == {"failed": 1, "done": 2}
+    with model(desk, hangs, timeout=0.2):
+        reported(desk)
+        assert model_jobs(desk) == {"failed": 1, "done": 2}
+        reported(desk)
+    assert model_jobs(desk) == {"dead": 1, "done": 2}, "it is not asked about for ever, also where no other waits"
 
 
 @pytest.mark.parametrize("refused", [[fails(400, "odd")], [fails(403, "the input was flagged")] * 2])
