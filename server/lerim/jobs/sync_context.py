@@ -213,6 +213,8 @@ class SyncPart:
     catalog: Catalog
     sink: ProposalSink
     started_at: float = field(default_factory=time.monotonic)
+    began: float = field(default_factory=time.time)
+    """When it began, in epoch seconds, by the catalog's clock."""
 
     def claim_jobs(
         self,
@@ -232,7 +234,9 @@ class SyncPart:
         """
         key, until, number = self.context.project.key, self.context.options.until, done
         total = done + self.catalog.count_due_jobs(key, kind) + further
-        while job := self.catalog.claim_job(key, kind=kind, started=started, since=since, until=until):
+        while job := self.catalog.claim_job(
+            key, kind=kind, started=started, began=self.began, since=since, until=until
+        ):
             emit_message = partial(self.emit_progress, number, max(total, number + 1))
             emit_message(message)
             yield job, emit_message

@@ -160,6 +160,15 @@ def test_a_failed_job_is_taken_once_in_a_run_that_a_person_started(catalog, cloc
     assert catalog.claim_job("app", started=started) is None
 
 
+def test_a_failed_job_that_is_due_again_within_the_same_run_waits_for_the_next(catalog, clock):
+    only(catalog)
+    began = clock.now
+    catalog.fail_job(claimed(catalog, began=began), "no")
+    clock.now += 60
+    assert catalog.claim_job("app", began=began) is None
+    catalog.fail_job(claimed(catalog, began=clock.now), "no")
+
+
 def test_sessions_outside_the_asked_time_are_not_taken(catalog):
     middle = datetime(2024, 6, 1, tzinfo=UTC)
     assert claimed(catalog, until=middle).transcript.session_id == "old"

@@ -89,22 +89,31 @@ def claim_job(
     *,
     kind: str = EXTRACT_JOB,
     started: float | None = None,
+    began: float | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> QueueJob | None:
     """Claims the newest waiting job of a project; returns None if none is due.
 
     `started` is the start of an explicit run: jobs that are not due yet are then claimed too, but only once in that
-    run. `since` and `until` limit the sessions to those with turns in between. A job whose earlier runs died comes
-    last.
+    run. `began` is the start of any run: a job that failed in it is not claimed again, however long it takes. `since`
+    and `until` limit the sessions to those with turns in between. A job whose earlier runs died comes last.
     """
     with transaction(db):
         newest = db.execute(  # only the ids, because the positions of hundreds of sessions take longer to sort
             f"SELECT j.id{_WAITING_JOBS}"
             " AND (j.not_before <= :now OR j.claimed < :started)"
+            " AND (:began IS NULL OR j.state <> 'failed' OR j.claimed < :began)"
             f" AND {OVERLAPS_BOUNDS}"
             " ORDER BY j.interrupted, s.ended DESC, t.mtime_ns DESC, j.id LIMIT 1",
-            {"project": project, "kind": kind, "now": now, "started": started, **time_bounds(since, until)},
+            {
+                "project": project,
+                "kind": kind,
+                "now": now,
+                "started": started,
+                "began": began,
+                **time_bounds(since, until),
+            },
         ).fetchone()
         if newest is None:
             return None
