@@ -89,6 +89,20 @@ def test_a_log_of_damaged_lines_is_given_up(tmp_path: Path, ending: bytes) -> No
     assert any(one.code == "many" for one in done.problems)
 
 
+def test_a_damaged_line_of_nested_objects_is_searched_a_few_times_and_not_from_each_of_them(tmp_path: Path) -> None:
+    """Searched 200 times, a line of two megabytes would take as many as 30 seconds."""
+    made = gemini_files
+    whole = json.dumps(made.prompt("Use pip")).encode()
+    for depth, found in ((2, ["Use uv", "Use pip"]), (100, ["Use uv"])):
+        path = tmp_path / f"{depth}.jsonl"
+        damaged = b'{"id":1,"x":' * depth + b"[" + b"1," * 10_000 + b"x" + whole + b"\n"
+        path.write_bytes(lines(made.header(), made.prompt("Use uv")) + damaged)
+        made.long_ago(path)
+        turns, done = made.reading(path)
+        assert [turn.text for turn in turns] == found
+        assert done.problems
+
+
 def test_a_chat_log_of_damaged_lines_is_given_up(tmp_path: Path) -> None:
     made = copilot_chats
     path = tmp_path / "s.jsonl"

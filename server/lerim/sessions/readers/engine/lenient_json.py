@@ -153,8 +153,8 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 ATTEMPT_LIMIT = 200
 """How many failed attempts to find an object in a damaged text are made before the rest is given up."""
 
-EFFORT_LIMIT = 1_000_000_000
-"""Characters that failed attempts may scan in total, so that fewer places are tried in a text of many megabytes."""
+EFFORT_LIMIT = 4
+"""How often the length of a damaged text failed attempts may scan in total, however its objects are nested."""
 
 
 def parse_json(data: bytes | str | msgspec.Raw) -> object:
@@ -211,15 +211,16 @@ def salvage_objects(data: bytes, key: str) -> list[bytes]:
     ones, in order."""
     text = data.decode("utf-8", "replace")
     objects: list[bytes] = []
-    failed = position = 0
+    failed = scanned = position = 0
     opening = re.compile(r"\{\s{0,100}" + re.escape(f'"{key}"'))
-    attempts = min(ATTEMPT_LIMIT, 4 + EFFORT_LIMIT // (len(text) + 1))
-    while failed < attempts and (match := opening.search(text, position)):
+    effort = EFFORT_LIMIT * len(text)
+    while failed < ATTEMPT_LIMIT and scanned < effort and (match := opening.search(text, position)):
         try:
             value, position = OBJECT_DECODER.raw_decode(text, match.start())
             objects.append(_encode_clean(value))
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as error:
             failed += 1
+            scanned += (error.pos if isinstance(error, json.JSONDecodeError) else len(text)) - match.start()
             position = max(position, match.end())
     return objects
 
