@@ -65,6 +65,12 @@ _SOURCE_FILE = compile_later(
 )
 _ENVIRONMENT_NAME = compile_later(r"(?<![A-Za-z0-9_-])[A-Z][A-Z0-9_]{2,60}[\"']?\s{0,4}[:=]\s{0,4}[\"']?\Z")
 """The name of an environment variable before its value. Lock files have no such names."""
+_KEY_OF_SECRET = compile_later(
+    r"(?:\b|_)(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|credentials?|(?:api|access|secret|private)[_ -]?key)"
+    r"[\"'`\]]{0,2}(?:\s{0,4}[:=]|\s{1,4}is\b)\s{0,4}[\"'`]?\Z",
+    re.IGNORECASE,
+)
+"""A name of a secret before its value. A package's name may contain such a word, but is seldom one itself."""
 _NEXT_VARIABLE = compile_later(r"(?:\d{1,6}→)?[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,8}=")
 """The next line of an environment file, found after a variable that is empty."""
 _LINE_START = compile_later(r"\n[ \t]{0,20}\Z")
@@ -156,12 +162,16 @@ def is_public(text: str, span: Span) -> bool:
 
 def _is_path_or_package(value: str, before: str) -> bool:
     """Returns whether a value is a path, or a package's version or place that no environment variable holds. No part of
-    a path may look random, and a package or source file with a digit in its name may be a password."""
+    a path may look random, and a package or source file with a digit in its name, or a package after a secret's name,
+    may be a password."""
     if path := _PATH.match(value):
         return not _has_scrambled_part(path["path"])
     if _ENVIRONMENT_NAME.search(before):
         return False
-    found = _PACKAGE_VERSION.match(value) or _LOCAL_PACKAGE.match(value) or _SOURCE_FILE.match(value)
+    package = _PACKAGE_VERSION.match(value)
+    if package and package["path"] and _KEY_OF_SECRET.search(before):
+        return False
+    found = package or _LOCAL_PACKAGE.match(value) or _SOURCE_FILE.match(value)
     if found is None:
         return False
     name = found["path"] or ""
