@@ -22,6 +22,7 @@ from lerim.memory.record import render_record
 from lerim.review import FileClaim, propose_from_agent, propose_from_files, queue
 from lerim.review.review_paths import ReviewPaths
 from lerim.sessions import Catalog, browsing
+from lerim.times import format_utc
 from reviews import added, made_candidate, proposed, remember, titles, waiting
 from sample import Sample, make_sample
 from web_server import WebServer, web_server
@@ -337,6 +338,8 @@ def test_memories_are_counted_by_the_agent_and_the_model_of_their_sessions(
         learned = page(sample_server, place, "today").partition('<h2 id="learned">')[2].partition("</section>")[0]
         assert "Written by hand" in learned
         assert candidate.record.id in learned
+        accepted = format_utc(queue.acceptance_times(place)[candidate.record.id])
+        assert f'datetime="{accepted}"' in learned, "not when its session was"
         for part, name in (("agent", "Claude Code"), ("model", "claude-[a-z0-9-]+")):
             text = page(sample_server, place, "statistics", part=part, span="30")
             table = text.partition("Table: Memories accepted</summary>")[2].partition("</table>")[0]

@@ -16,6 +16,7 @@ from lerim.memory import MemoryFilters, MemorySearch, MemoryView, Primitive, mem
 from lerim.project import list_projects
 from lerim.review import pending_count, queue
 from lerim.sessions import EXTRACT_JOB, SessionListItem, browsing, session_title
+from lerim.times import format_utc
 from lerim.web.pages.endpoints import redirect
 from lerim.web.pages.memories import make_hit_views
 from lerim.web.pages.place import Place, find_place, list_places
@@ -104,14 +105,16 @@ def show_today(request: Request) -> Response:
     return render_page(request, "today.html", "Today", context, place=place, section="today")
 
 
-def _list_learned(place: Place, search: MemorySearch, since: datetime) -> list[MemoryView]:
-    """Returns what you accepted since then, however old its session is, the last first; then what was changed since."""
+def _list_learned(place: Place, search: MemorySearch, since: datetime) -> list[tuple[MemoryView, str]]:
+    """Returns what you accepted since then, however old its session is, the last first; then what was changed since;
+    each with the time at which that was."""
     times = {memory: time for memory, time in queue.acceptance_times(place.paths).items() if time >= since}
     loaded = {one.record.id: one for one in search.load_active(nlargest(MAX_SHOWN, times, key=times.__getitem__))}
-    accepted = [memory_view(one, place.scope) for one in sorted(loaded.values(), key=lambda one: times[one.record.id])]
+    newest_first = sorted(loaded.values(), key=lambda one: times[one.record.id], reverse=True)
+    accepted = [(memory_view(one, place.scope), format_utc(times[one.record.id])) for one in newest_first]
     changed = search.search("", MAX_SHOWN, MemoryFilters(since=since))
-    others = [hit for hit in changed if hit.record.id not in loaded]
-    return [*reversed(accepted), *make_hit_views(others)][:MAX_SHOWN]
+    others = make_hit_views([hit for hit in changed if hit.record.id not in loaded])
+    return [*accepted, *((view, view.updated) for view in others)][:MAX_SHOWN]
 
 
 def _load_recent_work(place: Place) -> RecentWork:
