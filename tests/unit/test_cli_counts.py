@@ -50,7 +50,7 @@ def test_what_waits_for_a_model_counts_only_where_one_is_configured(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = ("--repo", str(desk.repo))
-    assert "none read yet; `lerim sync` reads them" in run("status", *here).stdout
+    assert "none known that ran in this repository; `lerim sync` looks for them" in run("status", *here).stdout
     answer("sync", *here)
     assert answer("status", *here)["waiting"] == 0
     assert "2, all read" in run("status", *here).stdout

@@ -70,7 +70,7 @@ def _load_status(context: ProjectContext) -> StatusOutput:
 
 def _session_rows(view: StatusOutput) -> Iterator[tuple[str, str]]:
     if not view.sessions:
-        yield "sessions", "none read yet; `lerim sync` reads them"
+        yield "sessions", "none known that ran in this repository; `lerim sync` looks for them"
         return
     yield "sessions", f"{view.sessions}, {f'{view.waiting} not read to the end' if view.waiting else 'all read'}"
     if view.last_session:
