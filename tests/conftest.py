@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import ipaddress
+import itertools
 import os
 import shutil
 import socket
@@ -43,6 +44,7 @@ hypothesis.settings.register_profile("long", max_examples=300, deadline=None)
 hypothesis.settings.load_profile("long" if LONG else "change")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+homes = itertools.count(1)
 SESSIONS = Path(os.environ.get("LERIM_TEST_SESSIONS") or REPOSITORY.parent / "shared" / "transcripts")
 
 
@@ -54,7 +56,8 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(autouse=True)
 def isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of this test's own; returns it. Nothing is created inside it, so that tests see what Lerim creates."""
-    home = tmp_path_factory.mktemp("home")
+    # numbered here, since pytest lists the folders of all tests before to find a number
+    home = tmp_path_factory.mktemp(f"home-{next(homes)}", numbered=False)
     isolate(monkeypatch, home)
     return home
 
