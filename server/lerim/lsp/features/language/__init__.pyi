@@ -1,3 +1,5 @@
+from .completion import suggest_references as suggest_references
+from .completion import suggest_tags as suggest_tags
 from .edits import can_edit_files as can_edit_files
 from .edits import make_workspace_edit as make_workspace_edit
 from .edits import replace_value as replace_value
@@ -10,6 +12,4 @@ from .memory_texts import read_memory_text as read_memory_text
 from .registration import LANGUAGE_FEATURES as LANGUAGE_FEATURES
 from .registration import can_register_later as can_register_later
 from .registration import make_registrations as make_registrations
-from .suggestions import suggest_references as suggest_references
-from .suggestions import suggest_tags as suggest_tags
 from .symbol_places import read_source as read_source

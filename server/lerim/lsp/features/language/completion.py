@@ -1,4 +1,5 @@
-"""Completes keys, kinds, tags, ids, paths and symbols in the frontmatter of a memory file.
+"""Completes keys, kinds, tags, ids, paths and symbols in the frontmatter of a memory file; tags, paths and symbols in
+the review's form, too.
 
 What is being typed is found line by line: while a person types, the frontmatter is often no valid YAML.
 """
@@ -6,20 +7,24 @@ What is being typed is found line by line: while a person types, the frontmatter
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
+from pathlib import Path
 from typing import get_args
 
 from lsprotocol import types
 
 from lerim.lsp.boundary import count_units
 from lerim.lsp.features.language.memory_texts import MemoryText, find_memory_text, list_entries
-from lerim.lsp.features.language.suggestions import suggest_references, suggest_tags
+from lerim.lsp.features.language.symbol_places import list_symbols
 from lerim.lsp.features.language.symbols import find_by_words, show_titles
 from lerim.lsp.features.language.targets import ID_KEYS
-from lerim.lsp.window import Sidecar
-from lerim.memory import KINDS, MemoryEntry, Speaker, primitive_of, quote_scalar, record
+from lerim.lsp.window import Repo, Sidecar
+from lerim.memory import KINDS, MemoryEntry, Speaker, parse_reference, primitive_of, quote_scalar, record
+from lerim.project import tracked
 
 MAX_ITEMS = 100
 """Most items of an answer; more are found by typing on."""
@@ -186,3 +191,43 @@ def _value_place(written: str, key: str, line: int, start: int, character: int) 
         quote,
         in_brackets,
     )
+
+
+def suggest_tags(typed: str, present: Collection[str], entries: Iterable[MemoryEntry]) -> Iterator[tuple[str, str]]:
+    """The tags of the memories `entries` that contain `typed`, without those in `present`, the most used first; with
+    each, how many memories use it, as text."""
+    counts = Counter(tag for entry in entries for tag in entry.tags)
+    for tag, count in counts.most_common():
+        if tag not in present and typed.casefold() in tag.casefold():
+            yield tag, f"in {count} {'memory' if count == 1 else 'memories'}"
+
+
+def suggest_references(sidecar: Sidecar, repo: Repo, typed: str) -> Iterator[str]:
+    """The files of the repository whose path contains `typed`; after a `#`, the symbols of the file before it
+    (blocking)."""
+    return _suggest_symbols(sidecar, repo, typed) if "#" in typed else _suggest_paths(repo, typed.casefold())
+
+
+def _suggest_paths(repo: Repo, typed: str) -> Iterator[str]:
+    """The files that git tracks and whose path contains what was typed; those whose name begins with it come first."""
+    root = repo.project.root
+    listed = _list_paths(root, repo.project.common_dir, tracked.read_index_stamp(root))
+    paths = [path for path in listed if typed in path.casefold()]
+    paths.sort(key=lambda path: (not path.rpartition("/")[2].casefold().startswith(typed), path.count("/"), path))
+    return iter(paths)
+
+
+@lru_cache(maxsize=1)
+def _list_paths(root: Path, common_dir: Path, _stamp: str) -> tuple[str, ...]:
+    """The tracked files that a reference can name. Kept while git's index is as `_stamp` says: reading the index at
+    each letter that is typed would take longer than all else."""
+    paths = dict.fromkeys(tracked.read_tracked_paths(root, common_dir))
+    return tuple(path for path in paths if path.isprintable() and not path.startswith(".lerim/"))
+
+
+def _suggest_symbols(sidecar: Sidecar, repo: Repo, typed: str) -> Iterator[str]:
+    path, _, name_part = typed.partition("#")
+    reference = parse_reference(path)
+    for name in list_symbols(sidecar, repo, reference.path) if reference is not None else ():
+        if name_part.casefold() in name.casefold():
+            yield f"{path}#{name}"
