@@ -14,23 +14,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TypeVar
 
 from lerim.patterns import compile_later
 from lerim.redaction.hidden import show_hidden
 from lerim.redaction.search import REDACTION_MARK, find_secrets
 from lerim.redaction.values import Span
 
-_Key = TypeVar("_Key", str, bytes)
 _SHORTEST = 8
 """The shortest text that can contain a secret."""
-_MOST_SHORT_CHARACTERS, _MOST_SHORT_TEXTS = 300, 20_000
-_clean_texts: set[str] = set()
-"""Short texts already found to contain no secret. Tool names, paths and lines repeat often."""
-_MOST_LONG_TEXTS = 30_000
-_clean_long_texts: set[bytes] = set()
-"""The same for longer texts, by their digests. An agent reads the same files again and again, and a summary redacts
-what was redacted when the turns of its session were extracted."""
+_MOST_SHORT_CHARACTERS = 300
+_MOST_CLEAN_TEXTS = 50_000
+_clean_texts: set[str | bytes] = set()
+"""Texts already found to contain no secret; the longer ones by their digests. Tool names, paths and lines repeat often,
+an agent reads the same files again and again, and a summary redacts what was redacted when the turns of its session
+were extracted."""
 _collected_hashes: ContextVar[set[int] | None] = ContextVar("secrets", default=None)
 _JSON_STRING = compile_later(r'"(?:[^"\\]|\\.)*+"')
 _SHORTEST_JSON = 10  # the shortest JSON string that can contain a secret, quotes included
@@ -48,18 +45,14 @@ class RedactedText:
 def redact_secrets(text: str) -> RedactedText:
     """Replaces every secret with `[redacted:<kind>]`, including secrets that invisible characters split. Text
     without secrets is returned unchanged; a second pass changes nothing."""
-    size = len(text)
-    if size < _SHORTEST or text in _clean_texts:
-        return RedactedText(text, 0, ())
-    digest = b"" if size <= _MOST_SHORT_CHARACTERS else _digest(text)
-    if digest in _clean_long_texts:
+    key = text if len(text) <= _MOST_SHORT_CHARACTERS else _digest(text)
+    if len(text) < _SHORTEST or key in _clean_texts:
         return RedactedText(text, 0, ())
     spans = find_secrets(text)
     if not spans:
-        if digest:
-            _remember(digest, _clean_long_texts, _MOST_LONG_TEXTS)
-        else:
-            _remember(text, _clean_texts, _MOST_SHORT_TEXTS)
+        if len(_clean_texts) >= _MOST_CLEAN_TEXTS:
+            _clean_texts.clear()
+        _clean_texts.add(key)
         return RedactedText(text, 0, ())
     redacted = replace_spans(text, spans)
     for _ in range(5):  # rarely, a replacement brings a literal and its value together; another pass finds them
@@ -73,12 +66,6 @@ def redact_secrets(text: str) -> RedactedText:
 
 def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _remember(clean: _Key, cache: set[_Key], most: int) -> None:
-    if len(cache) >= most:
-        cache.clear()
-    cache.add(clean)
 
 
 @contextmanager
