@@ -225,9 +225,9 @@ def _open_or_make(path: Path, schema: Schema, problems: list[Problem] | None, wa
         db = _open_usable(path, schema, wait)
         if db is not None:
             return db
-        if _file_exists(path) and not _is_empty(path, schema) and _try_upgrade(path, schema):
+        if _file_exists(path) and _try_upgrade(path, schema):
             return _connect_with_settings(path, schema, wait)
-    if _file_exists(path) and not _is_empty(path, schema):
+    if _file_exists(path):
         damaged_copy = path.with_name(f"{path.name}.damaged-copy")
         _remove_logs(path)
         path.replace(damaged_copy)
@@ -246,8 +246,11 @@ def _try_upgrade(path: Path, schema: Schema) -> bool:
     """Upgrade the database in one transaction; False where it must be replaced."""
     faults: tuple[type[Exception], ...] = (sqlite3.Error, *schema.damage_errors)
     try:
-        with closing(_connect_with_settings(path, schema, None)) as db, transaction(db):
-            _upgrade(db, schema)
+        with closing(_connect_with_settings(path, schema, None)) as db:
+            with transaction(db):
+                _upgrade(db, schema)
+            if schema.wal:
+                db.execute("PRAGMA journal_mode = WAL")  # it may have been empty
     except faults as error:
         if schema.replacement_notice and _has_code(error, _UNUSABLE, schema):
             return False
@@ -293,17 +296,6 @@ def _file_exists(path: Path) -> bool:
     except FileNotFoundError:
         return False
     return True
-
-
-def _is_empty(path: Path, schema: Schema) -> bool:
-    """Whether a database has no table: a kill of an earlier version may have left it."""
-    try:
-        with closing(connect(path, wait=schema.wait)) as db:
-            return not schema_version(db) and not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    except sqlite3.Error as error:
-        if _has_code(error, _UNUSABLE, schema):
-            return False
-        raise
 
 
 def _is_marked_damaged(path: Path, schema: Schema) -> bool:
