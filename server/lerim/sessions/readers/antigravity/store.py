@@ -31,12 +31,10 @@ from lerim.sessions.readers.engine import (
     list_subfolders,
     parse_fields,
     parse_json_or_none,
-    parse_object,
     parse_timestamp,
-    plausible_count,
-    read_log_lines,
+    read_log_records,
     read_start,
-    report_line,
+    split_usage,
     stat_regular_file,
     sum_session,
     sum_tokens,
@@ -119,26 +117,18 @@ def _report_skipped(folder: Path, contents: StoreContents) -> None:
         contents.problems.append(Problem("skipped", str(folder), what))
 
 
-def find_first_command_cwd(start: bytes) -> str:
-    """Returns the folder in which the first command ran; '' if the beginning of a log does not contain it."""
-    match = _CWD.search(start)
+def _find_command_cwd(step: AntigravityStep) -> str:
+    """Returns the folder in which a command of a step runs, or ''."""
+    match = _CWD.search(bytes(step.tool_calls))
     cwd = unwrap_argument(parse_json_or_none(msgspec.Raw(match[1]))) if match else ""
     return without_nul(cwd)[:4096] if isinstance(cwd, str) else ""
 
 
 def load_conversation(transcript: Transcript, *, brief: bool) -> LoadedSession:
     """Loads the conversation in a log. Raises OSError."""
-    path = transcript.path
-    steps: list[AntigravityStep] = []
     problems: list[Problem] = []
-    cwd = transcript.cwd
-    for start, data, is_complete in read_log_lines(path, problems):
-        cwd = cwd or find_first_command_cwd(data)
-        try:
-            steps.append(parse_object(data, AntigravityStep))
-        except ValueError as error:
-            if is_complete:
-                report_line(path, start, error, problems)
+    steps = list(read_log_records(transcript.path, AntigravityStep, problems))
+    cwd = transcript.cwd or next(filter(None, map(_find_command_cwd, steps)), "")
     is_subagent = bool(steps) and not any(_is_prompt(step) for step in steps)
     turns, parent = _build_turns(transcript, steps, cwd, is_subagent=is_subagent, brief=brief)
     return LoadedSession(
@@ -209,5 +199,4 @@ def _typed_text(content: str) -> str:
 
 
 def _count_tokens(step: AntigravityStep) -> Tokens:
-    sent, cached = plausible_count(step.input_tokens), plausible_count(step.cache_read_tokens)
-    return Tokens(input=max(0, sent - cached), output=plausible_count(step.output_tokens), cache_read=min(sent, cached))
+    return split_usage(step.input_tokens, step.output_tokens, step.cache_read_tokens)

@@ -13,7 +13,7 @@ from msgspec.structs import astuple
 
 from lerim.sessions.model import NO_TOKENS, Tokens
 from lerim.sessions.readers.codex.records import CodexUsage
-from lerim.sessions.readers.engine import TranscriptTally, plausible_count, short_hash, usable_id
+from lerim.sessions.readers.engine import TranscriptTally, short_hash, split_usage, usable_id
 
 _TEXT_LIMIT = 256
 _UNPAIRED_LIMIT = 8
@@ -115,12 +115,8 @@ class CodexTally(TranscriptTally, gc=False):
 
 
 def _convert_usage(usage: CodexUsage) -> Tokens:
-    cached, written = plausible_count(usage.cached_input_tokens), plausible_count(usage.cache_write_input_tokens)
-    return Tokens(
-        max(0, plausible_count(usage.input_tokens) - cached - written),
-        plausible_count(usage.output_tokens),
-        cached,
-        written,
+    return split_usage(
+        usage.input_tokens, usage.output_tokens, usage.cached_input_tokens, usage.cache_write_input_tokens
     )
 
 

@@ -40,6 +40,7 @@ from lerim.sessions.readers.engine import (
     parse_timestamp,
     plausible_count,
     short_hash,
+    split_usage,
     text_outside_blocks,
     usable_id,
     without_nul,
@@ -287,8 +288,5 @@ def _sum_usage(metrics: msgspec.Raw) -> Tokens:
     for model in parse_fields(metrics).values():
         usage = model.get("usage") if isinstance(model, dict) else None
         if isinstance(usage, dict):
-            sent, out, cached, written = (
-                plausible_count(one) if type(one := usage.get(name)) is int else 0 for name in _USAGE_KEYS
-            )
-            total += Tokens(max(0, sent - cached - written), out, cached, written)
+            total += split_usage(*(one if type(one := usage.get(name)) is int else 0 for name in _USAGE_KEYS))
     return total

@@ -26,9 +26,7 @@ from lerim.sessions.readers.engine import (
     add_transcript,
     list_folder,
     list_subfolders,
-    parse_object,
-    read_log_lines,
-    report_line,
+    read_log_records,
     sum_session,
 )
 from lerim.sessions.readers.live import find_databases
@@ -112,13 +110,7 @@ def _load_agent_transcript(transcript: Transcript, *, brief: bool = False) -> Lo
     time. It is used only if no database contains the session."""
     builder = CursorSessionBuilder(transcript.session_id, brief=brief, is_subagent=bool(transcript.parent))
     problems: list[Problem] = []
-    for start, data, is_complete in read_log_lines(transcript.path, problems):
-        try:
-            line = parse_object(data.strip(), _Line)
-        except ValueError as error:
-            if is_complete:
-                report_line(transcript.path, start, error, problems)
-            continue
+    for line in read_log_records(transcript.path, _Line, problems):
         if line.message is not None and line.role in ("user", "assistant"):
             cli.add_chat_message(builder, cli.ChatMessage(line.role, line.message.content), "", brief=brief)
     turns = builder.build_turns(transcript.cwd or builder.find_call_folder())

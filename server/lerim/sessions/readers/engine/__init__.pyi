@@ -35,6 +35,7 @@ from .record_fields import milliseconds_to_time as milliseconds_to_time
 from .record_fields import parse_fields as parse_fields
 from .record_fields import parse_objects as parse_objects
 from .record_fields import plausible_count as plausible_count
+from .record_fields import split_usage as split_usage
 from .record_fields import vscode_uri_to_path as vscode_uri_to_path
 from .session_files import FILE_SIZE_LIMIT as FILE_SIZE_LIMIT
 from .session_files import add_transcript as add_transcript
@@ -74,6 +75,7 @@ from .whole_session import LoadedSession as LoadedSession
 from .whole_session import WholeReading as WholeReading
 from .whole_session import load_single_object as load_single_object
 from .whole_session import read_log_lines as read_log_lines
+from .whole_session import read_log_records as read_log_records
 from .whole_session import sum_session as sum_session
 from .whole_session import sum_tokens as sum_tokens
 from .workspaces import find_first_folder as find_first_folder

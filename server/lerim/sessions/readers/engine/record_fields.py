@@ -9,7 +9,9 @@ from pathlib import PurePosixPath, PureWindowsPath
 from urllib.parse import unquote
 
 import msgspec
+from msgspec.structs import replace
 
+from lerim.sessions.model import Tokens
 from lerim.sessions.readers.engine.fields import without_nul
 from lerim.sessions.readers.engine.lenient_json import Shape, parse_json_or_none, parse_object, split_json_array
 
@@ -77,6 +79,16 @@ def file_name(path: str) -> str:
 def plausible_count(number: float | None) -> int:
     """Returns a count as an integer; 0 if it is missing or implausible."""
     return int(number) if number and 0 < number < _IMPLAUSIBLE_COUNT else 0
+
+
+def split_usage(sent: float | None, output: float | None, read: float | None, written: float | None = 0) -> Tokens:
+    """Returns the tokens of an answer. `sent` includes those that were read from a cache or written to it."""
+    counts = Tokens(*map(plausible_count, (sent, output, read, written)))
+    return replace(
+        counts,
+        input=max(0, counts.input - counts.cache_read - counts.cache_write),
+        cache_read=min(counts.input, counts.cache_read),
+    )
 
 
 def milliseconds_to_time(milliseconds: float | None) -> datetime | None:

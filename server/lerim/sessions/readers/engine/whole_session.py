@@ -20,7 +20,7 @@ from lerim.errors import Problem
 from lerim.files import open_buffered
 from lerim.sessions.model import NO_TOKENS, OmittedProblems, Session, Tokens, Transcript, Turn
 from lerim.sessions.readers.engine.fields import make_session_title
-from lerim.sessions.readers.engine.lenient_json import decode_leniently, parse_json_or_none
+from lerim.sessions.readers.engine.lenient_json import decode_leniently, parse_json_or_none, parse_object
 from lerim.sessions.readers.engine.line_reading import PROBLEM_LIMIT, LineReading
 from lerim.sessions.readers.engine.line_stream import LINE_LIMIT, TOO_LONG, LineStream, report_cut, report_line
 from lerim.sessions.readers.engine.session_files import read_session_file
@@ -135,6 +135,17 @@ def read_log_lines(path: Path, problems: list[Problem], limit: int = LINE_LIMIT)
                 yield start, data, is_complete
     if lines.stop_reason:
         report_cut(path, lines.stop_reason, problems)
+
+
+def read_log_records(path: Path, shape: type[StoredObject], problems: list[Problem]) -> Iterator[StoredObject]:
+    """Yields the lines of a log, each decoded as `shape`. Adds a problem for each one that cannot be read, unless it is
+    still being written. Raises OSError."""
+    for start, data, is_complete in read_log_lines(path, problems):
+        try:
+            yield parse_object(data, shape)
+        except ValueError as error:
+            if is_complete:
+                report_line(path, start, error, problems)
 
 
 def sum_session(

@@ -11,6 +11,7 @@ from lerim.sessions.readers.engine import (
     parse_timestamp,
     plausible_count,
     report_unknown_form,
+    split_usage,
     sum_session,
     sum_tokens,
     without_nul,
@@ -113,9 +114,5 @@ def _convert_tokens(usage: GeminiUsage | None) -> Tokens:
     context, and `input` includes the cached part of it."""
     if usage is None:
         return NO_TOKENS
-    sent, cached = plausible_count(usage.input), plausible_count(usage.cached)
-    return Tokens(
-        input=max(0, sent - cached) + plausible_count(usage.tool),
-        output=plausible_count(usage.output) + plausible_count(usage.thoughts),
-        cache_read=min(sent, cached),
-    )
+    counts = split_usage(usage.input, usage.output, usage.cached)
+    return counts + Tokens(input=plausible_count(usage.tool), output=plausible_count(usage.thoughts))
