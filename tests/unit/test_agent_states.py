@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from claude_lines import prompt, reply, text
 from desk import Desk, correction
 from lerim.jobs.agent_states import AgentView, SkippedView, examine_agents
 from lerim.sessions import platforms
 from lerim.sessions.catalog.catalog import Catalog
 from rights import bound
+from stories import FIRST
+from story_stores import AGENTS
 
 
 def claude(desk: Desk) -> AgentView:
@@ -33,6 +37,27 @@ def test_before_anything_was_read_the_sessions_wait_and_nothing_is_made(desk: De
     assert (agent.skipped, agent.last_error, agent.last_sync, agent.redactions) == ([], None, "", 0)
     assert [store.exists for store in agent.stores] == [True]
     assert not desk.home.root.exists()
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_session_of_every_agent_is_counted_for_its_project_before_the_first_sync(
+    desk: Desk, isolated: Path, agent: str
+) -> None:
+    AGENTS[agent](isolated, desk.repo, "here", FIRST)
+    for waiting in (1, 0):
+        found = [one for one in examine_agents(desk.home, os.environ, desk.place.project) if one.sessions]
+        assert [(one.sessions, one.found, one.waiting) for one in found] == [(1, 1, waiting)]
+        desk.sync()
+
+
+@pytest.mark.parametrize("agent", [name for name in AGENTS if name != "copilot-chat"])  # it has one folder for both
+def test_a_session_from_elsewhere_is_not_counted_for_a_project_before_the_first_sync(
+    desk: Desk, isolated: Path, tmp_path: Path, agent: str
+) -> None:
+    AGENTS[agent](isolated, desk.repo, "here", FIRST)
+    AGENTS[agent](isolated, tmp_path / "elsewhere", "elsewhere", FIRST)
+    found = [one for one in examine_agents(desk.home, os.environ, desk.place.project) if one.sessions]
+    assert [(one.sessions, one.found, one.waiting) for one in found] == [(2, 1, 1)]
 
 
 def test_after_a_sync_they_are_read_and_one_that_grew_waits_again(desk: Desk) -> None:

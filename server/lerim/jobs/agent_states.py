@@ -31,6 +31,7 @@ from lerim.sessions import (
     deduplicate_transcripts,
     discover_stores,
     find_store_places,
+    find_working_folder,
     load_platform_choices,
     open_databases,
     place_file,
@@ -107,19 +108,19 @@ class AgentView(msgspec.Struct, frozen=True):
 def examine_agents(home: Home, environ: Mapping[str, str], project: Project | None = None) -> list[AgentView]:
     """Return the state of every agent, from file stats of the stores and the catalog, if it exists. Changes nothing.
 
-    Blocks while it lists databases that changed since the last sync: call it off the event loop. Raises SettingsError,
-    CatalogError.
+    Blocks while it lists databases that changed since the last sync, and reads the beginning of sessions that no sync
+    has read: call it off the event loop. Raises SettingsError, CatalogError.
     """
     choices = load_platform_choices(home)
     known = list_projects(home)[0]
-    folders = FolderOwners([*known, *([project] if project else [])]).folders
+    owners = FolderOwners([*([project] if project else []), *known], home=home)
+    folders = owners.folders
     health = Health()
     if home.catalog.exists():
         with Catalog.open(home) as catalog:
             health = catalog.load_health(project.key if project else "")
             folders = [*folders, *catalog.list_folders()]
-    own = (str(project.root), *project.folders) if project else ()
-    examiner = _AgentExaminer(health, folders, own)
+    examiner = _AgentExaminer(health, folders, owners, project)
     return [
         _removed_agent_view(platform, find_store_places(platform, choices, environ))
         if platform in choices and not choices[platform].connected
@@ -135,11 +136,12 @@ def _removed_agent_view(platform: Platform, roots: list[Path]) -> AgentView:
 
 @dataclass(frozen=True, slots=True)
 class _AgentExaminer:
-    """Examines agents' stores and compares them with the catalog. `own` are the project's folders."""
+    """Examines agents' stores and compares them with the catalog."""
 
     health: Health
     folders: Sequence[str]
-    own: tuple[str, ...]
+    owners: FolderOwners
+    project: Project | None
 
     def examine(self, platform: Platform, roots: list[Path]) -> AgentView:
         stores = discover_stores({platform: roots}, self.folders)
@@ -195,11 +197,21 @@ class _AgentExaminer:
         return main
 
     def _project_sessions(self, main: list[Transcript], stamps: Mapping[str, Stamp | None]) -> list[str]:
-        """Return the places of the project's sessions: those with turns of the project, and unread ones whose path
-        suggests it."""
+        """Return the places of the project's sessions: those with turns of the project, and unread ones whose path or
+        beginning says so."""
+        places = [place for place in stamps if place in self.health.project_places]
+        if self.project is None:
+            return places
         unread = [one for one in main if one.place not in self.health.project_places and not self._is_read(one.place)]
-        likely = split_likely_transcripts(unread, (), self.own)[0] if self.own else []
-        return [*(place for place in stamps if place in self.health.project_places), *(one.place for one in likely)]
+        likely, others = split_likely_transcripts(unread, (), (str(self.project.root), *self.project.folders))
+        return [*places, *(one.place for one in likely), *(one.place for one in others if self._begins_here(one))]
+
+    def _begins_here(self, transcript: Transcript) -> bool:
+        """Check whether a session that names no folder outside its content begins in the project. The folders of Claude
+        Code's sessions do, so those are not opened."""
+        if self.project is None or transcript.cwd or transcript.platform == "claude":
+            return False
+        return self.owners.find_owner(find_working_folder(transcript)) == self.project.key
 
     def _is_read(self, place: str) -> bool:
         return place in self.health.transcripts and not self.health.is_unread(place)
