@@ -23,6 +23,7 @@ from lerim.extraction import shorten
 from lerim.memory import (
     EVERY_STATUS,
     MEMORY_SPEAKER_NAMES,
+    WRONG_STATES,
     DriftChecker,
     Hit,
     MemoryFilters,
@@ -221,7 +222,7 @@ def _search_by_meaning(
 
 
 def _is_current(hit: Hit) -> bool:
-    return hit.stored.status == "active" and hit.drift not in ("drifted", "gone")
+    return hit.stored.status == "active" and hit.drift not in WRONG_STATES
 
 
 def _find_ended_turns(hits: Iterable[Hit]) -> frozenset[str]:

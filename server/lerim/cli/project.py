@@ -18,7 +18,7 @@ from lerim.cli.terminal import (
     output,
     with_error_exit,
 )
-from lerim.jobs import moved_projects
+from lerim.jobs import aliases
 from lerim.project import project, registry
 from lerim.views import ProjectListOutput, ProjectView, load_project_list, make_project_view
 
@@ -101,7 +101,7 @@ def alias_command(
 ) -> None:
     """Treat sessions that ran in OLD_PATH as sessions of this repository."""
     context = open_command_context(repo)
-    known = moved_projects.register_aliases(moved_projects.with_alias(context.project, old, context.home), context.home)
+    known = aliases.register_aliases(aliases.with_alias(context.project, old, context.home), context.home)
     if as_json:
         output.show_json(ProjectOutput(make_project_view(known)))
         return

@@ -21,7 +21,7 @@ from lerim.export.project_files import ProjectFiles, read_project_files
 from lerim.export.rule_files import find_rule_format, parse_rule_file
 from lerim.export.rule_lines import make_mark, parse_line, render_lines
 from lerim.export.start_files import find_agents
-from lerim.memory import Drift, DriftChecker, MemoryRecord, Store, make_drift_subject, tells_to_act
+from lerim.memory import WRONG_STATES, Drift, DriftChecker, MemoryRecord, Store, make_drift_subject, tells_to_act
 from lerim.paths import Home
 from lerim.project import Project, open_git
 
@@ -73,7 +73,7 @@ def _compare(
     uncertain_present = uncertain_missing = 0
     for record in records:
         state = drifts[record.id].state if record.id in drifts else "fresh"
-        if find_text_reason(record) is not None or state in ("drifted", "gone"):
+        if find_text_reason(record) is not None or state in WRONG_STATES:
             continue
         is_uncertain = state == "unknown" or tells_to_act(record)
         if not render_lines(record).isdisjoint(lines):
@@ -127,7 +127,7 @@ def _describe_faults(
             faults.append(f"{place}: this memory is no longer active.")
         elif line not in render_lines(record):
             faults.append(f"{place}: {record.id} says something else now.")
-        elif record.id in drifts and drifts[record.id].state in ("drifted", "gone"):
+        elif record.id in drifts and drifts[record.id].state in WRONG_STATES:
             faults.append(f"{place}: the code that {record.id} is about has changed ({drifts[record.id].detail}).")
         elif find_text_reason(record) is not None:
             faults.append(f"{place}: {record.id} must not be in a file.")

@@ -1,10 +1,12 @@
+from . import aliases as aliases
 from . import maintain as maintain
-from . import moved_projects as moved_projects
 from . import session_trial as session_trial
 from . import sync as sync
 from .agent_states import AGENT_STATE_LABELS as AGENT_STATE_LABELS
 from .agent_states import AgentView as AgentView
 from .agent_states import examine_agents as examine_agents
+from .aliases import register_aliases as register_aliases
+from .aliases import with_alias as with_alias
 from .backfill import BackfillOptions as BackfillOptions
 from .backfill import BackfillPlan as BackfillPlan
 from .backfill import BackfillProgress as BackfillProgress
@@ -22,8 +24,6 @@ from .maintain import MaintainReport as MaintainReport
 from .maintain import MaintainStage as MaintainStage
 from .maintain import StaleMemory as StaleMemory
 from .maintain import is_maintenance_due as is_maintenance_due
-from .moved_projects import register_aliases as register_aliases
-from .moved_projects import with_alias as with_alias
 from .other_folders import OtherFolder as OtherFolder
 from .other_folders import find_other_folders as find_other_folders
 from .processes import EditorAsker as EditorAsker

@@ -19,6 +19,7 @@ import msgspec
 from lerim.errors import BusyError, LerimError, Problem
 from lerim.hook import refresh_if_used
 from lerim.jobs.activity_log import log_activity
+from lerim.jobs.aliases import temporary_aliases
 from lerim.jobs.progress import share_progress
 from lerim.jobs.report import EmitSyncEvent, SessionCounts, Stage, SyncEvent, SyncProgress, SyncReport, combine_reports
 from lerim.jobs.steps import (
@@ -30,7 +31,6 @@ from lerim.jobs.steps import (
     sync_by_rules,
 )
 from lerim.jobs.sync_context import Cancelled, Clock, SyncContext, SyncOptions, now, resume_reading
-from lerim.jobs.temporary_aliases import temporary_aliases
 from lerim.models import EditorBridge
 from lerim.paths import Home
 from lerim.project import Project, make_personal_project

@@ -22,6 +22,7 @@ from lerim.maintenance.pairs import PairTally
 from lerim.memory import (
     NO_OUTCOMES,
     TWO_ANSWERS_CODE,
+    WRONG_STATES,
     ClaimWords,
     DriftSummary,
     IsWrittenByLerim,
@@ -320,7 +321,7 @@ class _Planner:
         count as a fresh statement of it.
         """
         drifts = self.inputs.drift.drift_by_memory
-        stale = {name for name, drift in drifts.items() if drift.state in ("drifted", "gone")}
+        stale = {name for name, drift in drifts.items() if drift.state in WRONG_STATES}
         memories = {one.record.id: one for one in self.list_unplanned("learning") if one.record.id not in stale}
         records = [stored.record for stored in memories.values()]
         for group in find_groups(records, self.claims, self.raise_if_cancelled):

@@ -104,6 +104,8 @@ from .record import examine_values as examine_values
 from .record import parse_record as parse_record
 from .record import primitive_of as primitive_of
 from .record import render_record as render_record
+from .reference import WRONG_STATES as WRONG_STATES
+from .reference import DriftState as DriftState
 from .reference import Reference as Reference
 from .reference import can_be_written as can_be_written
 from .reference import comma_list_item as comma_list_item

@@ -19,6 +19,8 @@ _COMMA_REFERENCE = re.compile(r"[^,\s](?:[^,\s]|,(?=[^,\s])|\s(?=\s{0,100}[^,\s]
 
 DriftState = Literal["fresh", "drifted", "gone", "unknown"]
 DRIFT_STATES: tuple[DriftState, ...] = ("fresh", "drifted", "gone", "unknown")
+WRONG_STATES: tuple[DriftState, ...] = ("drifted", "gone")
+"""The code is not what the memory was about."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from lerim.memory.record import Evidence, MemoryRecord, Primitive, Scope
+from lerim.memory.reference import DriftState
 from lerim.memory.store import StoredMemory
 from lerim.times import format_utc
 
@@ -58,8 +59,8 @@ def redact_record(record: MemoryRecord) -> MemoryRecord:
     )
 
 
-def memory_view(stored: StoredMemory, scope: Scope = "project") -> MemoryView:
-    """Returns a stored memory for display, without secrets."""
+def memory_view(stored: StoredMemory, scope: Scope = "project", drift: DriftState = "unknown") -> MemoryView:
+    """Returns a stored memory for display, without secrets. Of its drift, only what is wrong is shown."""
     record = redact_record(stored.record)
     platform, session, _ = source_parts(record.source)
     return MemoryView(
@@ -81,6 +82,7 @@ def memory_view(stored: StoredMemory, scope: Scope = "project") -> MemoryView:
         status=stored.status,
         scope=scope,
         source=record.source,
+        drift=drift if drift == "drifted" or drift == "gone" else "",
     )
 
 

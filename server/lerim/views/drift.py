@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from lerim.errors import MemoryError_, Problem
 from lerim.memory import (
+    WRONG_STATES,
     Drift,
     DriftChecker,
     DriftSubject,
@@ -23,7 +24,6 @@ from lerim.memory import (
 from lerim.project import Project
 from lerim.review import ReviewPaths
 
-WRONG_STATES = ("drifted", "gone")
 MAX_CHECKED_ALONE = 1000
 DRIFT_LABELS = {"drifted": "drifted", "gone": "not found"}
 """The names of these states for people."""

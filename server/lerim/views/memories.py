@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
@@ -210,10 +209,7 @@ def _make_views(paths: ReviewPaths, memories: Sequence[StoredMemory], drifts: Ma
 def make_memory_view(stored: StoredMemory, scope: Scope, drifts: Mapping[str, Drift]) -> MemoryView:
     """Returns a memory for display, with its drift if `drifts` has it."""
     drift = drifts.get(stored.record.id) if scope == "project" and stored.status == "active" else None
-    drift_state: Literal["", "drifted", "gone"] = ""
-    if drift is not None and (drift.state == "drifted" or drift.state == "gone"):
-        drift_state = drift.state
-    return msgspec.structs.replace(memory_view(stored, scope), drift=drift_state)
+    return memory_view(stored, scope, drift.state if drift else "unknown")
 
 
 def describe_source(memory: MemoryView) -> str:

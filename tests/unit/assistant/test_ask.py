@@ -285,7 +285,7 @@ def test_the_job_tells_a_sentence_while_the_model_still_writes_and_ends_when_it_
         assert "cents" not in str(job.process.args)
         assert job.next_line()["sentence"]["text"] == CENTS
         job.send({"event": "cancel"})
-        last = job.next_line()["answer"]
+        last = job.next_line()["result"]
     assert (last["state"], [one["text"] for one in last["sentences"]]) == ("cancelled", [CENTS])
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lerim.memory import Reference, parse_reference, reference_text, symbol_names
+from lerim.memory import WRONG_STATES, Reference, parse_reference, reference_text, symbol_names
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from lerim.check import RulesFileIndex
     from lerim.memory import Drift, MemoryEntry, SourceReader, StatStamp
-
-WRONG_STATES = ("drifted", "gone")
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from lerim.errors import LerimError, Problem
 from lerim.memory.freshness import Drift, DriftChecker, make_drift_subject
 from lerim.memory.links import with_current_status
 from lerim.memory.record import MemoryRecord, Scope
-from lerim.memory.reference import DriftState, parse_reference
+from lerim.memory.reference import WRONG_STATES, DriftState, parse_reference
 from lerim.memory.search import GLOBAL_KEY, Hit, MemoryFilters, MemorySearch, load_all
 from lerim.memory.serving.agent_text import tells_to_act
 from lerim.memory.serving.servings import Channel, Serving, record_serving
@@ -29,7 +29,6 @@ MAX_CHECKED = 40
 IsApproved = Callable[[StoredMemory, Scope], bool]
 """Whether a person wrote or accepted exactly the text of this memory's file, on this machine."""
 _Withheld = Literal["inactive", "unchecked", "unapproved"]
-_WRONG_STATES: tuple[DriftState, ...] = ("drifted", "gone")
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,9 +222,9 @@ class AgentMemories:
                 unapproved += 1
             elif drift.state == "fresh" or include_drifted:
                 if len(given) < limit:
-                    detail = drift.detail if drift.state in _WRONG_STATES else ""
+                    detail = drift.detail if drift.state in WRONG_STATES else ""
                     given.append(ServedMemory(hit.stored, hit.scope, drift.state, detail))
-            elif drift.state in _WRONG_STATES:
+            elif drift.state in WRONG_STATES:
                 drifted += 1
             else:
                 unchecked += 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -13,9 +12,7 @@ from lerim.errors import LerimError, StaleError, UsageError
 from lerim.memory import (
     Drift,
     DriftChecker,
-    Hit,
     MemoryLinks,
-    MemoryView,
     StoredMemory,
     Uses,
     baselines,
@@ -45,16 +42,6 @@ class LinkedMemory:
     title: str
 
 
-def make_hit_views(hits: Sequence[Hit]) -> list[MemoryView]:
-    """Returns found memories for display, with the drift that the last check found."""
-    return [
-        msgspec.structs.replace(
-            memory_view(hit.stored, hit.scope), drift=hit.drift if hit.drift in ("drifted", "gone") else ""
-        )
-        for hit in hits
-    ]
-
-
 def show_memories(request: Request) -> Response:
     """Searches the memories; without a query, lists them, the last changed first."""
     place = find_place(request)
@@ -66,7 +53,7 @@ def show_memories(request: Request) -> Response:
         hits = search.search(query, PAGE_SIZE + 1, filters, start=start)
         total = search.count(filters) if not typed.strip() else None
         problems = [*search.problems, *find_wrong_filters(typed)]
-    views = make_hit_views(hits[:PAGE_SIZE])
+    views = [memory_view(hit.stored, hit.scope, hit.drift) for hit in hits[:PAGE_SIZE]]
     context = {
         "query": typed,
         "views": views,

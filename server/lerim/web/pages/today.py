@@ -12,20 +12,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from lerim.errors import LerimError
-from lerim.memory import MemoryFilters, MemorySearch, MemoryView, Primitive, memory_view
+from lerim.memory import WRONG_STATES, MemoryFilters, MemorySearch, MemoryView, Primitive, memory_view
 from lerim.project import list_projects
 from lerim.review import pending_count, queue
 from lerim.sessions import EXTRACT_JOB, SessionListItem, browsing, session_title
 from lerim.times import format_utc
 from lerim.web.pages.endpoints import redirect
-from lerim.web.pages.memories import make_hit_views
 from lerim.web.pages.place import Place, find_place, list_places
 from lerim.web.pages.rendering import make_project_address, prepare_rendering, render_page
 from lerim.web.served import Served, find_served
 
 MAX_SHOWN = 8
 LEARNED_DAYS = 7
-DRIFTED = MemoryFilters(drift_states=("drifted", "gone"))
+DRIFTED = MemoryFilters(drift_states=WRONG_STATES)
 _COUNTED: tuple[Primitive, ...] = ("decision", "learning", "question", "theme")
 
 
@@ -94,7 +93,7 @@ def show_today(request: Request) -> Response:
         "counts": [(name, number) for name, number in counts if number],
         "pending": len(waiting.ids),
         "waiting": waiting.proposals,
-        "drifted": make_hit_views(drifted),
+        "drifted": [memory_view(hit.stored, hit.scope, hit.drift) for hit in drifted],
         "drifted_count": drifted_count,
         "learned": learned,
         "sessions": work.sessions,
@@ -113,7 +112,7 @@ def _list_learned(place: Place, search: MemorySearch, since: datetime) -> list[t
     newest_first = sorted(loaded.values(), key=lambda one: times[one.record.id], reverse=True)
     accepted = [(memory_view(one, place.scope), format_utc(times[one.record.id])) for one in newest_first]
     changed = search.search("", MAX_SHOWN, MemoryFilters(since=since))
-    others = make_hit_views([hit for hit in changed if hit.record.id not in loaded])
+    others = [memory_view(hit.stored, hit.scope, hit.drift) for hit in changed if hit.record.id not in loaded]
     return [*accepted, *((view, view.updated) for view in others)][:MAX_SHOWN]
 
 

@@ -16,6 +16,7 @@ from lerim.lsp.features.memories.hovers import HoverMemory
 from lerim.lsp.protocol import SearchParams, ShowParams, TitlesParams
 from lerim.lsp.window import HandleTarget, Repo, Sidecar, index_repo, uses
 from lerim.memory import (
+    DriftState,
     MemoryEntry,
     MemoryRecord,
     MemoryView,
@@ -186,22 +187,22 @@ def find_quoted_turn(record: MemoryRecord) -> tuple[str, str]:
     return session, next((evidence.turn for evidence in record.evidence if evidence.quote), turn) if session else ""
 
 
-def make_memory_view(sidecar: Sidecar, repo: Repo | None, stored: StoredMemory) -> MemoryView:
+def make_memory_view(
+    sidecar: Sidecar, repo: Repo | None, stored: StoredMemory, drift: DriftState = "unknown"
+) -> MemoryView:
     """Makes the view of a memory with a handle of this process. `repo` is None for a personal memory.
 
     Blocking, since the whole memory is searched for secrets.
     """
     root = sidecar.home.root if repo is None else repo.project.root
     handle = sidecar.handles.remember(HandleTarget(root, stored.record.id))
-    return msgspec.structs.replace(memory_view(stored, "project" if repo else "global"), handle=handle)
+    return msgspec.structs.replace(memory_view(stored, "project" if repo else "global", drift), handle=handle)
 
 
 def _make_hit_views(sidecar: Sidecar, hits: Iterable[tuple[Repo | None, Hit]]) -> list[MemoryView]:
-    views: list[MemoryView] = []
-    for repo, hit in hits:
-        view = make_memory_view(sidecar, repo if hit.scope == "project" else None, hit.stored)
-        views.append(msgspec.structs.replace(view, drift=hit.drift if hit.drift in ("drifted", "gone") else ""))
-    return views
+    return [
+        make_memory_view(sidecar, repo if hit.scope == "project" else None, hit.stored, hit.drift) for repo, hit in hits
+    ]
 
 
 def _find_target(sidecar: Sidecar, handle: str) -> HandleTarget | None:

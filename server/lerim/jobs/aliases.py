@@ -1,20 +1,31 @@
-"""Connects a moved repository to the data Lerim kept about it at its old path.
+"""Old paths of a repository, its aliases: for good, or for a single sync.
 
 The user gives the old path as an alias. If no repository exists there any more, the moved repository takes over the key
 of the old project. The private folder and the catalog rows belong to the key and therefore stay where they are; only
 the registry file that says which repository the key belongs to is replaced.
+
+For a single sync (`lerim sync --alias`), the alias's folders are lent to the repository. When the sync ends, they are
+returned to their previous projects; after a kill, the next sync returns them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
+
+import msgspec
 
 from lerim import files, process
-from lerim.errors import ProjectError
+from lerim.errors import BusyError, MemoryError_, ProjectError
 from lerim.paths import Home
-from lerim.project import Project, hold_project_lock, registry
+from lerim.project import FolderOwners, Project, hold_project_lock, registry
 from lerim.project import project as projects
 from lerim.review import ReviewPaths, open_ledger
+from lerim.sessions import Catalog
+
+_MAX_FILE_BYTES = 4_000_000
 
 
 def with_alias(project: Project, old: str, home: Home) -> Project:
@@ -80,3 +91,62 @@ def _remove_pending(abandoned: ReviewPaths, current: ReviewPaths) -> None:
         for name, state in abandoned_ledger.states().items():
             if state == "pending" and name not in current_states:
                 files.remove_file(current.candidate_path(name))
+
+
+class _LentAliases(msgspec.Struct, frozen=True):
+    """`lent.json`: the aliases of a single sync, and the folders that were the project's before it."""
+
+    aliases: list[str]
+    previous_folders: list[str] = msgspec.field(name="had")
+
+
+@contextmanager
+def temporary_aliases(project: Project, home: Home) -> Iterator[None]:
+    """Within the block the project may have unregistered aliases; at its end, the folders they added are returned.
+
+    Raises CatalogError; ProjectError or MemoryError_ if `lent.json` cannot be written.
+    """
+    path = home.project(project.key) / "lent.json"
+    with suppress(BusyError):  # the running sync returns its folders itself
+        _return_folders(project, home, path)
+    aliases = [] if project.is_personal else sorted({*project.aliases} - {*_registered(project, home)})
+    if not aliases:
+        yield
+        return
+    with hold_project_lock(home, project.key), Catalog.open(home) as catalog:
+        lent = _LentAliases(aliases, sorted(catalog.list_folders(project.key)))
+        files.replace_file(path, msgspec.json.encode(lent).decode(), 0o600)
+    try:
+        yield
+    finally:
+        with suppress(BusyError):  # then the next sync does it
+            _return_folders(project, home, path)
+
+
+def _return_folders(project: Project, home: Home, path: Path) -> None:
+    if files.is_absent(path):
+        return
+    try:
+        lent = msgspec.json.decode(files.read_text(path, _MAX_FILE_BYTES), type=_LentAliases)
+    except (msgspec.MsgspecError, MemoryError_):
+        files.remove_file(path)  # unreadable: what was lent is unknown
+        return
+    registered = replace(project, aliases=_registered(project, home))
+    others = [one for one in projects.list_projects(home)[0] if one.key != project.key]
+    owners = FolderOwners([registered, *others], home=home)
+    with hold_project_lock(home, project.key, "giving folders back"), Catalog.open(home) as catalog:
+        borrowed = {
+            folder: owners.find_owner(folder)
+            for folder in catalog.list_folders(project.key)
+            if folder not in lent.previous_folders
+            and any(projects.is_inside_folder(folder, old) for old in lent.aliases)
+        }
+        catalog.return_folders(
+            project.key, {folder: owner for folder, owner in borrowed.items() if owner != project.key}
+        )
+        files.remove_file(path)
+
+
+def _registered(project: Project, home: Home) -> tuple[str, ...]:
+    entry = registry.read_entry(home, project.key)
+    return entry.aliases if entry else ()
