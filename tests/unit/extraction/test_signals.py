@@ -103,6 +103,13 @@ def test_a_command_that_works_when_written_differently_is_a_procedure() -> None:
             "`go test ./...` needs `DATABASE_URL` to be set",
         ),
         ("npm test", 'npm ERR! Missing script: "test"', f"cd {ROOT}/web && npm test", "Run `npm test` in `web/`"),
+        ("npm install", "error: unsupported lockfile", "pnpm install", "Use `pnpm`, not `npm`: `pnpm install`"),
+        (
+            "ruff check",
+            "sh: ruff: not found",
+            "docker compose exec ruff check",
+            "Run `docker compose exec ruff`, not `ruff`",
+        ),
         (
             "pip install -e .",
             "error: unknown layout, flag required",
@@ -114,6 +121,12 @@ def test_a_command_that_works_when_written_differently_is_a_procedure() -> None:
 def test_each_kind_of_variant_says_what_to_run(failing: str, error: str, passing: str, title: str) -> None:
     turns = (agent("", ran(failing, f"Exit code 1\n{error}", 1)), agent("", ran(passing, "5 passed", 0)))
     assert titles(you("run the tests"), *turns, you("ok")) == [title]
+
+
+def test_another_program_with_the_same_arguments_is_no_variant() -> None:
+    error = "Exit code 1\nsh: cargo: not found"
+    turns = (agent("", ran("cargo test", error, 1)), agent("", ran("go test", "5 passed", 0)))
+    assert titles(you("run the tests"), *turns, you("ok")) == []
 
 
 def test_a_fixed_source_file_is_told_in_the_past_with_its_cause() -> None:

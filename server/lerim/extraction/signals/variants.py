@@ -12,21 +12,10 @@ from lerim.extraction.signals.draft import Draft, Quote, Scene
 from lerim.patterns import compile_later
 from lerim.sessions import ToolCall, Turn
 
-_WRAPPED = (
-    "uv run,poetry run,pdm run,hatch run,pipenv run,npx,bunx,pnpm exec,pnpm dlx,yarn,bun,bundle exec,mise exec --,mise "
-    "x --,python -m,python3 -m,docker compose exec,direnv exec .,nix develop -c,dotenv --,sudo,op run --,doppler run "
-    "--,uvx"
-)
-_WRAPPERS = tuple(tuple(wrapper.split()) for wrapper in _WRAPPED.split(","))
+MAX_WRAPPER_WORDS = 3
+"""A program that runs another one has at most this many words before it: `docker compose exec`."""
+_PACKAGE_MANAGERS = frozenset(("npm", "pnpm", "yarn", "bun"))
 _MACHINE = frozenset({"PATH", "HOME", "PWD", "SHELL", "TMPDIR", "TEMP", "LANG", "TERM"})  # specific to one machine
-_TWINS = (
-    {"python", "python3"},
-    {"pip", "pip3"},
-    {"docker-compose", "docker"},
-    {"npm", "pnpm", "yarn", "bun"},
-    {"gradle", "./gradlew"},
-    {"mvn", "./mvnw"},
-)
 _USAGE = compile_later(
     r"[Uu]nknown|[Uu]nrecognized|[Ii]nvalid (?:option|argument|choice)|not recognized|not found|No module named"
     r"|Cannot find|[Mm]issing|required|permission|denied|not set|[Rr]equires?|refused|unsupported|Unsupported|must"
@@ -106,18 +95,12 @@ def _find_assigned_path(program: str, assignment: str) -> tuple[str, str] | None
 def _find_command_change(command: Command, failure: CommandFailure) -> tuple[str, str] | None:
     old, new = failure.command.split(), list(command.words)
     passed = f"`{command.text}` passed instead."
-    for wrapper in _WRAPPERS:
-        size = len(wrapper)
-        if tuple(new[:size]) == wrapper and new[size:] and new[size:][0] == old[0] and set(new[size:]) <= set(old):
-            return f"Run `{' '.join([*wrapper, old[0]])}`, not `{old[0]}`", passed
-    if old[1:] == new[1:] and any({old[0], new[0]} <= twins for twins in _TWINS):
-        return f"Use `{new[0]}`, not `{old[0]}`: `{command.text}`", passed
     if Command(failure.command).has_wrapper and new == old[1:]:
         return f"Run `{new[0]}` without `{old[0]}`: `{old[0]}` refuses `{' '.join(new[:2])}`", passed
-    if old[1:] == new[1:] and new[0].rpartition("/")[2] == old[0]:
-        if new[0].startswith("/"):
-            return f"`{old[0]}` is not on the PATH: it lies in `{new[0].rpartition('/')[0]}`", passed
-        return f"Run `{new[0]}`, not `{old[0]}`", passed
+    program = new[: len(new) - len(old) + 1]
+    if 0 < len(program) <= MAX_WRAPPER_WORDS + 1 and sorted(new[len(program) :]) == sorted(old[1:]):
+        title = _describe_program(old[0], program, command.text)
+        return (title, passed) if title else None
     extra = [word for word in new if word not in old]
     if (
         new[: min(2, len(old))] == old[:2]
@@ -130,6 +113,19 @@ def _find_command_change(command: Command, failure: CommandFailure) -> tuple[str
     if here and _find_script(old) and _find_script(old).partition(":")[0] == _find_script(new).partition(":")[0]:
         return f"Run `{command.text}`, not `{failure.command}`", passed
     return None
+
+
+def _describe_program(old: str, new: list[str], command: str) -> str:
+    """Returns the title for a program that was called in another way, or in another variety (`python3`, `pnpm`); "" for
+    another program."""
+    if new[-1].rpartition("/")[2] != old:
+        names = (old.removeprefix("./"), new[0].removeprefix("./"))
+        begins_alike = names[0].startswith(names[1]) or names[1].startswith(names[0])
+        is_variety = len(new) == 1 and (begins_alike or _PACKAGE_MANAGERS.issuperset(names))
+        return f"Use `{new[0]}`, not `{old}`: `{command}`" if is_variety else ""
+    if len(new) == 1 and new[0].startswith("/"):
+        return f"`{old}` is not on the PATH: it lies in `{new[0].rpartition('/')[0]}`"
+    return f"Run `{' '.join(new)}`, not `{old}`"
 
 
 def _find_script(words: list[str]) -> str:
