@@ -36,9 +36,12 @@ def world(tmp_path_factory: pytest.TempPathFactory, small_repository: Any) -> It
             yield server, desk
 
 
-def test_the_document_has_every_operation_and_resolves(world: tuple[WebServer, Desk]) -> None:
-    server, _ = world
-    document = server.get("/openapi.json")
+@pytest.fixture(scope="module")
+def document(world: tuple[WebServer, Desk]) -> Any:
+    return world[0].get("/openapi.json")
+
+
+def test_the_document_has_every_operation_and_resolves(document: Any) -> None:
     described = {(method.upper(), path) for path, item in document["paths"].items() for method in item}
     assert described == {(operation.method, API_PREFIX + operation.path) for operation in OPERATIONS}
     ids = [operation["operationId"] for item in document["paths"].values() for operation in item.values()]
@@ -101,9 +104,8 @@ WRONG = st.recursive(
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: f"{one.method} {one.path}")
-def test_no_request_makes_the_server_fail(operation: Any, world: tuple[WebServer, Desk]) -> None:
+def test_no_request_makes_the_server_fail(operation: Any, world: tuple[WebServer, Desk], document: Any) -> None:
     server, desk = world
-    document = server.get("/openapi.json")
     schemas = document["components"]["schemas"]
     described = document["paths"][API_PREFIX + operation.path][operation.method.lower()]
     key = desk.place.project.key
