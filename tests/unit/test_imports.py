@@ -1,7 +1,6 @@
 """A package is imported through its door: with the contract that nothing imports in a circle (pyproject.toml), every
 module can be the first one imported."""
 
-import ast
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -12,6 +11,8 @@ SERVER = Path(__file__).resolve().parents[2] / "server"
 FLOORS = 12
 """The most packages that a chain of imports may have."""
 IMPORT = re.compile(r"\s*(?:from|import) (lerim\.[\w.]+)")
+IMPORTS = re.compile(r"^\s*(?:(?:from|import) lerim\.(\w+)|from lerim import (.+))", re.MULTILINE)
+"""A package that is imported from, or names that are imported from `lerim` itself."""
 
 
 def test_a_package_is_imported_through_its_door_alone() -> None:
@@ -57,11 +58,7 @@ def imported_packages() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {path.stem: set() for path in places}
     for path in (SERVER / "lerim").rglob("*.py"):
         own = path.relative_to(SERVER / "lerim").parts[0].removesuffix(".py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom):
-                names = [f"{node.module}.{one.name}" for one in node.names]
-            else:
-                names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
-            ours = {name.split(".")[1] for name in names if name.startswith("lerim.")}
+        for module, names in IMPORTS.findall(path.read_text(encoding="utf-8")):
+            ours = {module, *re.findall(r"\w+", names)}
             found[own] |= (ours & found.keys()) - {own}
     return found
