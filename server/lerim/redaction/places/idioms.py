@@ -41,6 +41,8 @@ _IDIOMS = {
     "]:": r"\]:\d{2,4}\s{1,4}[\w.@+-]{1,60}:VALUE",
     "use ": r"[Uu](?<!\w.)se [\w.@-]{2,40}:VALUE",
     '"username"': r"\"username\"\s?:\s?\"[^\"\n]{1,60}\",\s{0,12}\"key\"\s?:\s?\"VALUE\"",
+    '"url"': r"\"url\"\s?:\s?f?\"https?://[^\"/\n]{1,200}/?\",\s{0,20}\"key\"\s?:"
+    r"\s?\"(?P<value>[0-9a-fA-F]{32,64})\"",
     "curl": r" -u [\"']?VALUE:[xX]?[\"']?(?=\s|\Z)",
     "/pass": r"[Uu]ser(?:name)?/[Pp]ass(?:word)?\s?[:=]?\s{1,2}[\w.@-]{1,40}/VALUE",
     "mailgun": r"(?<![\w-])(?P<value>[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})(?![\w-])",
@@ -87,14 +89,14 @@ _WALLET_WORDS = compile_later(r"accounts|private|mnemonic|deployer|wallet|signer
 _NAMED_IDIOMS = frozenset(
     (
         *(":$", ":{s", "#define", 'variable "', " value=", "_SK=", "_SECRET=", "_CERTIFICATE=", '"username"'),
-        *("appid=", "<value>", "mailgun", "config set", "hook", "add-mask"),
+        *("appid=", "<value>", "mailgun", "config set", "hook", "add-mask", '"url"'),
     )
 )
 """Idioms that say what they contain, so even bare hex is a secret in them."""
 _CERTAIN_IDIOMS = frozenset(
     (
         *("oracle:thin:", "sqlplus", "assword", "key content", "htpasswd", ":$", ":{s", "appid=", "mailgun"),
-        *('"username"', "auth plain", "identified ", "add-mask"),
+        *('"username"', '"url"', "auth plain", "identified ", "add-mask"),
     )
 )
 """Idioms whose pattern alone is proof enough."""

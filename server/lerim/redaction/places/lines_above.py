@@ -39,6 +39,7 @@ _MOST_LINE_CHARACTERS = 400
 _COLUMN_SEPARATORS = ("|", "│", "┃", "\t", ",", ";")
 _RULER = compile_later(r"[\s|│┃├┼┤─━═╞╪╡:+-]{1,400}\Z")
 _CELL = compile_later(r"[`*\"' ]{0,4}(?P<value>[^\s`\"']{8,200}?)[`*\"' ]{0,4}\Z")
+_NAME_OF_VARIABLE = compile_later(r"[`* ]{0,4}[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,8}[`* ]{0,4}\Z")
 _SPACED_CELL = compile_later(r"\S+(?: \S+)*")
 
 _PRINTED_SECRET = compile_later(
@@ -173,6 +174,8 @@ def _find_table_cells(text: str, lowered: str, found_parts: Set[str]) -> Iterato
                     if column + column_shift < 0:
                         continue
                     cell_start, cell = cells[column + column_shift]
+                    if _NAME_OF_VARIABLE.match(headings[column][1]) and _NAME_OF_VARIABLE.match(cell):
+                        continue  # a row of a table of variables, not its heading
                     match = _CELL.match(cell)
                     is_chosen = match and _PASSWORD_HEADING.match(headings[column][1]) and looks_chosen(match["value"])
                     if match and (is_chosen or _is_secret(match["value"])):

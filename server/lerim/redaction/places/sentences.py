@@ -70,6 +70,8 @@ _OTHER_KEY_BEFORE = compile_later(
     r"|signing|primary|public|foreign|restore|input|lookup|idempotency|object|s3|redis|partition|sort|publishable"
     r"|host|site)[ _-]$"
 )
+_PASSING = compile_later(r"pass(?:é|e[drz]\b|ing\b)", re.IGNORECASE)
+"""Forms of the verbs “to pass” and “passer”, which announce no password."""
 _PASSPHRASE = compile_later(r"[a-z]{3,9}(?:-[a-z]{3,9}){2,7}(?:-\d{1,4})?\Z")
 _KEY_CHARACTERS = compile_later(r"[A-Za-z0-9+/_=.~%:-]+\Z")
 _CODE = compile_later(r"[(){}\[\]<>\\;]|\?\.|=.|/.*/|\"")
@@ -109,7 +111,11 @@ def _trim(value: str) -> str:
 def _find_stated_value(text: str, at: int, end: int, *, is_key: bool) -> Iterator[Span]:
     """Yields the value stated after the keyword at `text[at:end]`; `is_key`: it names a key, not a password."""
     after = text[end : end + 1]
-    if after in ("(", "[", ".", "_", ",", ";") or (at and text[at - 1] in "_.$/" and text[at - 1] != " "):
+    if (
+        _PASSING.match(text, at)
+        or after in ("(", "[", ".", "_", ",", ";")
+        or (at and text[at - 1] in "_.$/" and text[at - 1] != " ")
+    ):
         return
     if is_key and after.isalpha() and after != "s" and text.startswith(("token", "secret", "key"), at):
         return

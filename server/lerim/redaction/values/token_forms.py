@@ -173,6 +173,7 @@ RULES: tuple[TokenRule, ...] = (
         "chat.googleapis.com/v1/spaces/",
         r"[\w-]{5,30}/messages\?key=[\w-]{20,60}&token=[\w%-]{20,80}",
     ),
+    *_forms("webhook-address", "api.day.app/", r"[A-Za-z0-9]{20,24}(?![\w-])"),
     *_forms(
         "webhook-address",
         "open.feishu.cn/open-apis/bot/v2/hook/ open.larksuite.com/open-apis/bot/v2/hook/",
