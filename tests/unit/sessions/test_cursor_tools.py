@@ -34,6 +34,7 @@ PATCH = "*** Begin Patch\n*** Update File: c.py\n@@\n-old\n+new\n*** End Patch"
 DIFF = {"diff": {"chunks": [{"diffString": " a\n-b\n+c"}]}}
 REMOTE = "vscode-remote://ssh-remote%2Bhost/srv/a.py"
 PLAN = {"name": "Move", "plan": "1. Use SQLite", "overview": "Short"}
+EDITS = [{"old_string": "x", "new_string": "y"}, {"note": "nothing to replace"}]
 RAW = json.dumps({"file_path": "b.py", "contents": "hello"})
 CALLS = [
     shell({"output": "ok", "exitCodeV2": 0}, "ok", 0),
@@ -55,6 +56,8 @@ CALLS = [
         kind="edit",
         edits=(FileEdit("a.py", "x", "y"),),
     ),
+    case(tool("MultiEdit", {"filePath": "a.py", "edits": EDITS}), edits=(FileEdit("a.py", "x", "y"),)),
+    case(tool("mcp_issues_find", {"filter": {"assignee": "ana"}}), kind="other", description="ana"),
     case(tool("write", {"path": "b.py"}, rawArgs=RAW), kind="write", edits=(FileEdit("b.py", "", "hello"),)),
     case(tool("apply_patch", {"patch": PATCH}), paths=("c.py",), edits=(FileEdit("c.py", "old", "new"),)),
     case(tool("edit_file", {"relativeWorkspacePath": "d.py"}, DIFF), edits=(FileEdit("d.py", "a\nb", "a\nc"),)),
