@@ -146,6 +146,7 @@ def test_the_help_of_a_group_shows_what_each_command_does_without_cutting_it_off
             "Invalid value for --base-url: must begin with https:// and name a host.",
         ),
         (("ask", " "), "Invalid value for QUESTION: Ask something."),
+        (("review", "accept"), "Name candidates, or use --all."),
     ],
 )
 def test_wrong_usage_is_explained_in_words(arguments: tuple[str, ...], message: str):

@@ -63,6 +63,9 @@ class RootCommandGroup(CommandGroup):
             usage_error = cast(Any, error)
             for theirs, ours in _VALUE_TEXTS.items():
                 usage_error.message = usage_error.message.replace(theirs, ours, 1)
+            if isinstance(error, typer.BadParameter) and not usage_error.param and not usage_error.param_hint:
+                # It is about several options: click would put "Invalid value" before it, and name none.
+                raise cast(Any, _CLICK_USAGE_ERROR)(usage_error.message, usage_error.ctx) from error
             raise
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
