@@ -181,7 +181,8 @@ def _show_check(project: Project, result: CheckResult) -> None:
     if result.is_good:
         output.print_line("The files of agents are up to date.")
     elif plan.edits or plan.hand_edited:
-        output.print_line("Run `lerim export` to write them.")
+        files = "it" if len(plan.edits) + len(plan.hand_edited) == 1 else "them"
+        output.print_line(f"Run `lerim export` to write {files}.")
 
 
 def _show_plan(project: Project, export: Export) -> None:

@@ -87,7 +87,7 @@ def test_the_check_needs_nothing_but_a_clone_and_says_what_it_cannot_decide(
 ) -> None:
     name = remember(place, "Loading is lazy", "", "src/app.py#load")
     remember(place, "Always run `make fix` before a commit")
-    assert "AGENTS.md is not up to date" in export("--check", code=1)
+    assert "AGENTS.md is not up to date.\nRun `lerim export` to write it.\n" in export("--check", code=1)
     export("--yes")
     remember(place, "Tests need no network")
     found = answer("export", "--check", code=1)

@@ -99,8 +99,10 @@ def _list_candidates(report: SyncReport, pending: list[str]) -> None:
     if len(waiting) > MAX_LISTED:
         output.print_line(f"  and {len(waiting) - MAX_LISTED} more")
     if waiting:
-        output.print_line("Decide with `lerim review list`, `lerim review accept ID` and `lerim review reject ID`, or")
-        output.print_line("in VS Code with “Lerim: Open Review”.")
+        output.print_line(
+            "Decide with `lerim review list`, `lerim review accept ID` and `lerim review reject ID`, or in VS Code "
+            "with “Lerim: Open Review”."
+        )
     if accepted:
         verb = "was" if len(accepted) == 1 else "were"
         count = output.pluralize(len(accepted), "candidate")

@@ -53,8 +53,8 @@ def describe_missing_sessions(context: ProjectContext) -> list[str]:
     folders = find_other_folders(context.project, context.home)
     if not folders:
         return [
-            "No agent's session ran in this repository. `lerim connect list` shows where sessions are looked for, and",
-            "`lerim sessions list --all` shows where they ran.",
+            "No agent's session ran in this repository. `lerim connect list` shows where sessions are looked for, and "
+            "`lerim sessions list --all` shows where they ran."
         ]
     hidden = len(folders) - SHOWN_FOLDERS
     return [
