@@ -136,7 +136,9 @@ def test_what_says_nothing_concrete_or_speaks_of_us_comes_last_and_is_not_droppe
     ]
 
 
-@pytest.mark.parametrize("title", ["", "pnpm", "…", "Use `pnpm", "Should pnpm be used here?"])
+@pytest.mark.parametrize(
+    "title", ["", "pnpm", "…", "Use `pnpm", "Should pnpm be used here?", "Package manager of this project:"]
+)
 def test_a_title_that_says_nothing_gives_way_to_the_quote(title: str) -> None:
     [found] = candidates(run(Script(marked([PNPM | {"title": title}]))))
     assert found.title == "Use pnpm here, not npm"

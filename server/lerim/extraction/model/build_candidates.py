@@ -199,7 +199,7 @@ def _make_title_and_body(item: MemoryCandidate, quote: str) -> tuple[str, str]:
 
 
 def _is_meaningful_title(title: str) -> bool:
-    cut = title.count("`") % 2 == 1 or title.count("(") != title.count(")")
+    cut = title.count("`") % 2 == 1 or title.count("(") != title.count(")") or title.endswith(":")
     return len(title.split()) > 1 and len(title) >= MIN_TITLE_CHARS and any(map(str.isalpha, title)) and not cut
 
 
