@@ -248,7 +248,9 @@ def test_the_workspace_file_names_the_session_and_its_folder(tmp_path):
     path.with_name("workspace.yaml").write_text('id: x\nname: "Move to uv"\ncwd: /home/ana/app\nsummary: [\n')
     again, done = lines.reading(path)
     assert ([turn.id for turn in again], done.session.title) == ([turn.id for turn in turns], "Move to uv")
-    assert {turn.cwd for turn in again} == {"/home/ana/app"}
+    assert {turn.cwd for turn in again} == set(done.session.cwds) == {"/home/ana/app"}
+    path.write_bytes(lines.encoded(lines.start(), lines.prompt("Use uv")))
+    assert lines.reading(path)[1].session.cwds == ("/home/ana/app",)
 
 
 def test_sessions_are_found_in_all_three_places_and_each_once(tmp_path):
