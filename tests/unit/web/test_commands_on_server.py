@@ -77,7 +77,7 @@ def test_the_server_syncs_and_maintains_with_the_options_given_but_not_with_a_ke
 
 
 def test_ctrl_c_cancels_a_sync_that_the_command_started(desk: Desk, server: RunningServer) -> None:
-    for number in range(40):
+    for number in range(20):
         desk.session(f"more{number}", *correction(desk, "httpx", "src/app.py", f"the old way {number}"))
     seen: list[object] = []
     report = run_on_server(desk.home, desk.place.project, "sync", {}, seen.append, lambda: bool(seen))
