@@ -151,6 +151,10 @@ TEAM = '<teammate-message teammate_id="lead">\nYou are the tester.\n</teammate-m
         ([prompt(TEAM.replace("You are the tester.", '{"type":"a","subject":"Test it"}'))], "Test it"),
         ([prompt(TEAM.replace("You are the tester.", '{"type":"idle"}')), prompt(TEAM)], "You are the tester."),
         ([prompt("Make a team"), prompt(TEAM)], "Make a team"),
+        (
+            [prompt("[$review](/home/ana/skills/review/SKILL.md) the [parser](a.py), not x[0](y z)")],
+            "$review the parser, not x[0](y z)",
+        ),
         ([prompt(CLEARED), reply("m1", text("Hi"))], ""),
     ],
 )

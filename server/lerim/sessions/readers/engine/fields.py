@@ -20,6 +20,8 @@ REDACTED = "REDACTED"
 _TITLE_LIMIT = 120
 _HEADING = compile_later(r"\s{0,20}(?:[^\n]{1,60}:[^\S\n]{0,20}\n\s{0,20})?#{1,6}[^\S\n]{1,20}([^\n]{0,500})")
 """A prompt that begins with a heading, or with one line that introduces it: `Implement the following plan:`."""
+_LINK = compile_later(r"\[([^\[\]\n]{1,200})\]\([^()\s]{1,1000}\)")
+"""A link, such as Codex's `[$review](/home/ana/.codex/skills/review/SKILL.md)`; a title shows only its text."""
 _WORD_LIMIT = 200  # characters, the longest torn word that is removed where a text is cut
 _WORD_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=.-")
 """The characters of names and secrets. Words in other scripts are never removed, since some are written without
@@ -55,7 +57,7 @@ def make_session_title(text: str | None) -> str:
     shown = redact_secrets(without_nul(text)).text
     heading = _HEADING.match(shown)
     words = " ".join((heading[1].strip(" #") if heading else shown).split()) or " ".join(shown.split())
-    return shorten_line(words, _TITLE_LIMIT)
+    return shorten_line(_LINK.sub(r"\1", words), _TITLE_LIMIT)
 
 
 def parse_timestamp(text: str | None) -> datetime | None:
