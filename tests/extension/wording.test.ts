@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { splitHiddenCharacters } from "../../extension/src/text/hidden";
 import { Status, statusDisplay } from "../../extension/src/sidecar/status";
-import { acceptedText, kindOf, memoryDetail, pendingText, plainText, progressText, rowText, syncReportText } from "../../extension/src/text/wording";
+import { acceptedText, kindOf, memoryDetail, pendingText, plainText, progressText, referenceProblemsText, rowText, syncReportText } from "../../extension/src/text/wording";
 import { candidate, FakeContext, memory, report } from "./fakes/sidecar";
 import { openWalkthroughTab } from "./fakes/tabs";
 import { act, shown } from "./fakes/vscode";
@@ -137,6 +137,17 @@ test("where the sync of an idle editor is turned off, the status item does not s
   status.setPending("file:///one", 2);
   status.applySettings({ statusBar: true, idleSeconds: 30 });
   expect(shown.statusItems.at(-1)?.tooltip).toBe("Lerim: 2 candidates to review\nLerim reads new sessions by itself");
+});
+
+test("what is wrong with references is one short sentence, and where they may be another", () => {
+  const lost = { reference: "a.py#load", state: "not-found", likely: [] as string[] } as const;
+  const twice = { reference: "b.py#run", state: "ambiguous", likely: ["b.py#A.run", "b.py#B.run"] as string[] } as const;
+  expect([[lost], [twice], [lost, lost], [lost, twice]].map((problems) => referenceProblemsText(problems))).toEqual([
+    "a.py#load was not found.",
+    "b.py#run was found more than once. The review shows where it may be.",
+    "2 references were not found.",
+    "2 references were not found or are ambiguous. The review shows where they may be.",
+  ]);
 });
 
 test("the characters that the editor spells out are those that the sidecar spells out", () => {

@@ -57,7 +57,8 @@ export function pendingText(pending: number): string {
 export function referenceProblemsText(problems: readonly ReferenceProblem[]): string {
   const [first] = problems;
   const where = problems.some(({ likely }) => likely.length > 0) ? ` The review shows where ${problems.length === 1 ? "it" : "they"} may be.` : "";
-  if (first === undefined || problems.length > 1) return `${problems.length} references do not name one place.${where}`;
+  const ambiguous = problems.some(({ state }) => state === "ambiguous") ? " or are ambiguous" : "";
+  if (first === undefined || problems.length > 1) return `${problems.length} references were not found${ambiguous}.${where}`;
   return `${first.reference} was ${first.state === "ambiguous" ? "found more than once" : "not found"}.${where}`;
 }
 

@@ -111,9 +111,7 @@ def test_a_symbol_that_is_nowhere_is_not_found_and_never_verified_and_its_likely
     assert summarize_problems([problem]) == f"parse_all was not found in {APP}."
     [moved] = check_references(desk.root, ["elsewhere/reading.py"])
     assert (moved.state, moved.likely) == ("not-found", ("src/reading.py",))
-    assert summarize_problems([problem, *[moved] * 3]) == (
-        f"parse_all was not found in {APP}. elsewhere/reading.py was not found. 2 more references were not found."
-    )
+    assert summarize_problems([problem, moved]) == "2 references were not found."
 
 
 def test_a_number_longer_than_python_prints_is_like_any_other(desk: Desk) -> None:

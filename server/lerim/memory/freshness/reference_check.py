@@ -15,7 +15,6 @@ from lerim.project import find_named_files, find_word
 
 MAX_PLACES = 3
 """How many likely places are named for one reference."""
-_MAX_NAMED_PROBLEMS = 2
 _MAX_SEARCHED_FILES = 12
 _WORD = re.compile(r"[^\W\d]\w*\Z")
 
@@ -49,11 +48,11 @@ def describe_missing(reference: Reference) -> str:
 
 
 def summarize_problems(problems: Sequence[ReferenceProblem]) -> str:
-    """Says in short sentences what is wrong, without the likely places; "" if nothing is."""
-    sentences = [f"{problem.summary}." for problem in problems[:_MAX_NAMED_PROBLEMS]]
-    if more := len(problems) - len(sentences):
-        sentences.append(f"{more} more {'reference was' if more == 1 else 'references were'} not found.")
-    return " ".join(sentences)
+    """Says in one short sentence what is wrong, without the likely places; "" if nothing is."""
+    if len(problems) < 2:
+        return "".join(f"{problem.summary}." for problem in problems)
+    is_ambiguous = any(problem.state == "ambiguous" for problem in problems)
+    return f"{len(problems)} references were not found{' or are ambiguous' if is_ambiguous else ''}."
 
 
 def check_references(root: Path, references: Iterable[str]) -> list[ReferenceProblem]:
