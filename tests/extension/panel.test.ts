@@ -7,7 +7,7 @@ import { arrange } from "../../extension/src/views/review/web/arrangement";
 import { keptAction, lastAction } from "../../extension/src/views/review/web/results";
 import { drawnPositions, rowId, rowTops, visibleRange } from "../../extension/src/views/review/web/list";
 import { draftText } from "../../extension/src/views/review/web/lostdrafts";
-import { applyResult, applyLeftOut, applyList, addRequest, draftChoice, draftEdit, chooseNeighbour, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseReferences, parseSavedState, parseTags, selectCandidate, selectedCandidate, setListOptions, markAll, markRange, toggleMark, switchRoot, startMemoryChange, startDraft, actionToUndo, undoLabel } from "../../extension/src/views/review/web/state";
+import { sentCandidate, applyResult, applyLeftOut, applyList, addRequest, draftChoice, draftEdit, chooseNeighbour, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseReferences, parseSavedState, parseTags, selectCandidate, selectedCandidate, setListOptions, markAll, markRange, toggleMark, switchRoot, startMemoryChange, startDraft, actionToUndo, undoLabel } from "../../extension/src/views/review/web/state";
 import { splitHiddenCharacters, spellOutHidden } from "../../extension/src/views/shared/web/text";
 import type * as protocol from "../../extension/src/protocol";
 import type { ActionResultMessage, ListMessage } from "../../extension/src/views/review/messages";
@@ -53,6 +53,15 @@ test("what was accepted goes and the next one is selected, at the end the one be
   const twice = applyResult(once, actionResult("c", { action: "reject" }));
   expect([candidateOrder(twice), twice.selected]).toEqual([["a"], "a"]);
   expect(applyResult(twice, actionResult("a")).selected).toBeUndefined();
+});
+
+test("what was accepted is known with the references that were sent, also if the list came before the result", () => {
+  const model = modelOf("a", "b");
+  const sent = applyList(addRequest(model, "a", undefined), listing(["b"], []));
+  expect(sentCandidate(sent, "a")).toEqual(candidate("a"));
+  const editing = replaceDraft(startDraft(model), { ...present(findDraft(startDraft(model), "a")), title: "Mine", references: ["c.py"] });
+  expect(sentCandidate(addRequest(editing, "a", findDraft(editing, "a")), "a")).toMatchObject({ title: "Mine", references: ["c.py"] });
+  expect(sentCandidate(applyResult(sent, actionResult("a")), "a")).toBeUndefined();
 });
 
 test("each candidate has a draft of its own, and editing again goes on with it", () => {

@@ -15,7 +15,7 @@ import { isFindKey, movementStep, reviewKeyAction, reviewHelpRows, type ReviewKe
 import { buildPage } from "./page";
 import { CandidateList, type Choosing } from "./list";
 import { bulkIds, type BulkAction, confirmDialog, ListTools } from "./tools";
-import { applyResult, applyLeftOut, applyList, addRequest, clearMarks, markAll, markRange, pendingIds, setListOptions, toggleMark, changedMemory, draftChoice, draftEdit, chooseNeighbour, type Draft, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseSavedState, type SavedState, selectedCandidate, switchRoot, startMemoryChange, startDraft, actionToUndo, undoLabel, selectCandidate } from "./state";
+import { applyResult, applyLeftOut, applyList, addRequest, sentCandidate, clearMarks, markAll, markRange, pendingIds, setListOptions, toggleMark, changedMemory, draftChoice, draftEdit, chooseNeighbour, type Draft, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseSavedState, type SavedState, selectedCandidate, switchRoot, startMemoryChange, startDraft, actionToUndo, undoLabel, selectCandidate } from "./state";
 import { markChosen } from "./neighbours";
 import { spellOutHidden } from "../../shared/web/text";
 
@@ -119,7 +119,7 @@ function handleMessage(message: ToWebview): void {
 
 function showResult(message: ToWebview & { type: "actionResult" }): void {
   const successText = model.pendingRequests.get(message.id)?.successText ?? "";
-  const decided = model.candidates.get(message.id);
+  const decided = sentCandidate(model, message.id);
   const title = decided?.title ?? model.leftOut?.find(({ id }) => id === message.id)?.title ?? "";
   update(applyResult(model, message));
   if (!message.ok) return showNotice(message.message, message.diff);

@@ -47,10 +47,11 @@ export interface Draft extends Edit {
   readonly change?: { readonly memory: string; readonly hash: string } | undefined;
 }
 
-/** A request to the host: the draft sent with it, and the message to show on success. */
+/** A request to the host: the draft sent with it, the message to show on success, and the candidate it is about. */
 export interface PendingRequest {
   readonly draft: Draft | undefined;
   readonly successText: string;
+  readonly candidate: CandidateView | undefined;
 }
 
 /** The state kept while the panel is hidden. */
@@ -210,7 +211,15 @@ function nearestSelection(model: Model, order: readonly string[]): string | unde
 
 /** Records a request to the host about a candidate, with the draft sent along. */
 export function addRequest(model: Model, id: string, draft: Draft | undefined, successText = ""): Model {
-  return { ...model, pendingRequests: new Map(model.pendingRequests).set(id, { draft, successText }) };
+  return { ...model, pendingRequests: new Map(model.pendingRequests).set(id, { draft, successText, candidate: model.candidates.get(id) }) };
+}
+
+/** The candidate of a request as it was sent. The list may come without it before the result. */
+export function sentCandidate(model: Model, id: string): CandidateView | undefined {
+  const request = model.pendingRequests.get(id);
+  const candidate = model.candidates.get(id) ?? request?.candidate;
+  const { title = candidate?.title, references = candidate?.references } = request?.draft ?? {};
+  return candidate === undefined ? undefined : { ...candidate, title: title ?? "", references: [...(references ?? [])] };
 }
 
 /** Applies the result of an action. A performed action becomes the one to undo; a draft edited after it was sent is kept. */
