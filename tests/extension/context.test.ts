@@ -41,6 +41,13 @@ test("a command waits while the background process, which has ended unexpectedly
   expect([clients.length, client.asked.at(-1)]).toEqual([1, protocol.agents.method]);
 });
 
+test("where Lerim is turned off, a command does not send the person to Restart", async () => {
+  configured.set("enabled", false);
+  await context.reloadSettings();
+  await expect(context.request(protocol.agents, { root: null })).rejects.toThrow("Lerim is turned off by the setting lerim.enabled.");
+  configured.delete("enabled");
+});
+
 test("a folder that is added while the background process starts does not start it anew", async () => {
   mkdirSync(join(home, ".git"));
   act.folders(home);

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { splitHiddenCharacters } from "../../extension/src/text/hidden";
 import { Status, statusDisplay } from "../../extension/src/sidecar/status";
+import { checkText } from "../../extension/src/text/memorywording";
 import { acceptedText, kindOf, memoryDetail, pendingText, plainText, progressText, referenceProblemsText, rowText, syncReportText } from "../../extension/src/text/wording";
 import { candidate, FakeContext, memory, report } from "./fakes/sidecar";
 import { openWalkthroughTab } from "./fakes/tabs";
@@ -137,6 +138,12 @@ test("where the sync of an idle editor is turned off, the status item does not s
   status.setPending("file:///one", 2);
   status.applySettings({ statusBar: true, idleSeconds: 30 });
   expect(shown.statusItems.at(-1)?.tooltip).toBe("Lerim: 2 candidates to review\nLerim reads new sessions by itself");
+});
+
+test("a check of the memories counts what was found, and nothing else", () => {
+  const result = { memories: 1, errors: 0, warnings: 0, others: 0 };
+  expect(checkText(result)).toBe("1 memory checked: nothing is wrong.");
+  expect(checkText({ ...result, errors: 2, others: 1 })).toBe("1 memory checked: 2 errors, 1 note.");
 });
 
 test("what is wrong with references is one short sentence, and where they may be another", () => {

@@ -2,10 +2,12 @@
 export class NotRunning extends Error {
   override readonly name = "NotRunning";
 
-  constructor() {
-    super("Lerim's background process is not running. Run Lerim: Restart.");
+  constructor(message = "Lerim's background process is not running. Run Lerim: Restart.") {
+    super(message);
   }
 }
+
+export const turnedOff = "Lerim is turned off by the setting lerim.enabled.";
 
 /** The codes of JSON-RPC errors for a request whose connection was closed, and for one to a connection that is. */
 const connectionCodes: readonly unknown[] = [-32097, -32096];

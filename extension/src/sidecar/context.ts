@@ -5,7 +5,7 @@ import { environmentFolder, pruneEnvironments } from "./bootstrap";
 import { SidecarClient, toTrace } from "./client";
 import { sidecarCommand, sidecarEnvironment, venvPython } from "./environment";
 import { BootstrapError } from "./setupfailure";
-import { errorText, NotRunning } from "../editor/errors";
+import { errorText, NotRunning, turnedOff } from "../editor/errors";
 import { EditorModels } from "../editor/editormodels";
 import { openSetting } from "../editor/opensetting";
 import { isAlive } from "./process";
@@ -129,8 +129,8 @@ export class Context implements vscode.Disposable {
   /** Sends a request, starting the sidecar first if it is not running. Throws `NotRunning` or the sidecar's error. */
   async request<P, R>(type: protocol.Request<P, R>, params: P, token?: CancellationToken): Promise<R> {
     if (!this.#settings.enabled) {
-      void vscode.window.showInformationMessage("Lerim is turned off by the setting lerim.enabled.", "Open Settings").then((choice) => choice && openSetting("lerim.enabled"));
-      throw new NotRunning();
+      void vscode.window.showInformationMessage(turnedOff, "Open Settings").then((choice) => choice && openSetting("lerim.enabled"));
+      throw new NotRunning(turnedOff);
     }
     await this.ensureStarted();
     const client = this.#sidecar?.client;

@@ -123,8 +123,8 @@ const proposalSuffixes: Readonly<Record<string, string>> = {
 export function checkText({ memories, errors, warnings, others }: MemoryCheckView): string {
   const checked = `${counted(memories, "memory", "memories")} checked`;
   if (errors + warnings + others === 0) return `${checked}: nothing is wrong.`;
-  const found = [counted(errors, "error"), counted(warnings, "warning"), ...(others === 0 ? [] : [counted(others, "note")])];
-  return `${checked}: ${found.join(", ")}.`;
+  const found = ([[errors, "error"], [warnings, "warning"], [others, "note"]] as const).filter(([count]) => count > 0);
+  return `${checked}: ${found.map(([count, name]) => counted(count, name)).join(", ")}.`;
 }
 
 /** What a maintenance job proposed and did, in one or two sentences. */
