@@ -714,6 +714,36 @@ export interface RootView {
   candidates: number;
 }
 /**
+ * What `review left-out --json` prints, newest first; `total` counts all items, also those not listed.
+ */
+export interface DroppedListOutput {
+  items: LeftOutView[];
+  total: number;
+}
+/**
+ * A claim that was not proposed. `why` is the `reason` in words, and `detail` its details in this case. `quote` is
+ * "" if there is no quote; `score` is the ranking score, if it was ranked. `canPropose` is false if no memory can be
+ * made of it.
+ */
+export interface LeftOutView {
+  id: string;
+  reason: string;
+  why: string;
+  detail: string;
+  title: string;
+  primitive: string;
+  kind: string | null;
+  quote: string;
+  who: string;
+  session: string;
+  turn: string;
+  platform: string;
+  time: string;
+  score: number | null;
+  canPropose: boolean;
+  scope: Scope;
+}
+/**
  * A signal that did not become a candidate, and why.
  */
 export interface DroppedView {
@@ -966,36 +996,6 @@ export interface JournalParams {
   day?: string;
 }
 /**
- * Items left out of the review, newest first; `total` counts all of them.
- */
-export interface LeftOutList {
-  items: LeftOutView[];
-  total: number;
-}
-/**
- * A claim that was not proposed. `why` is the `reason` in words, and `detail` its details in this case. `quote` is
- * "" if there is no quote; `score` is the ranking score, if it was ranked. `canPropose` is false if no memory can be
- * made of it.
- */
-export interface LeftOutView {
-  id: string;
-  reason: string;
-  why: string;
-  detail: string;
-  title: string;
-  primitive: string;
-  kind: string | null;
-  quote: string;
-  who: string;
-  session: string;
-  turn: string;
-  platform: string;
-  time: string;
-  score: number | null;
-  canPropose: boolean;
-  scope: Scope;
-}
-/**
  * How many items left out of the review to list, newest first, of one session or of all.
  */
 export interface LeftOutParams {
@@ -1022,10 +1022,10 @@ export interface MaintainAction {
  * Progress of a maintenance job of a workspace folder's repository. `total` 0: unknown.
  */
 export interface MaintainProgressParams {
-  root: string;
   stage: "cancelled" | "done" | "freshness" | "links" | "planning" | "proposing" | "reading";
   done: number;
   total: number;
+  root: string;
 }
 /**
  * The outcome of one maintenance run.
@@ -1508,13 +1508,13 @@ export interface SymbolView {
  * whose last exchange is not over yet: the sidecar syncs again by itself when it is.
  */
 export interface SyncProgressParams {
-  root: string;
   stage: Stage;
   sessionsDone: number;
   sessionsTotal: number;
   candidates: number;
   message: string;
   settling: number;
+  root: string;
 }
 /**
  * The outcome of one sync.
@@ -1755,7 +1755,7 @@ export const reviewActOnMany = request<ActOnManyParams, ManyResult>("lerim/revie
 export const reviewReferences = request<ItemParams, ReferenceCheck>("lerim/review/references");
 export const reviewComplete = request<CompleteParams, FieldCompletions>("lerim/review/complete");
 export const reviewForFile = request<FileParams, FileComments>("lerim/review/forFile");
-export const reviewLeftOut = request<LeftOutParams, LeftOutList>("lerim/review/leftOut");
+export const reviewLeftOut = request<LeftOutParams, DroppedListOutput>("lerim/review/leftOut");
 export const reviewPropose = request<ItemParams, ReviewResult>("lerim/review/propose");
 export const reviewUndo = request<UndoParams, ReviewResult>("lerim/review/undo");
 export const reviewQuotes = request<QuotesParams, QuotesView>("lerim/review/quotes");

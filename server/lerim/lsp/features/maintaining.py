@@ -10,7 +10,7 @@ from functools import partial
 import msgspec
 
 from lerim.errors import LerimError
-from lerim.jobs import JobLine, MaintainProgress, MaintainReport, MaintainStage, is_maintenance_due
+from lerim.jobs import JobLine, MaintainProgress, MaintainReport, is_maintenance_due
 from lerim.lsp.features.changes import update_after_change
 from lerim.lsp.protocol import MAINTAIN_PROGRESS, RootParams
 from lerim.lsp.window import IdleClock, Repo, Sidecar
@@ -19,13 +19,10 @@ from lerim.project import Project, make_personal_project
 log = logging.getLogger("lerim.maintain")
 
 
-class MaintainProgressParams(msgspec.Struct, frozen=True):
+class MaintainProgressParams(MaintainProgress, frozen=True, kw_only=True, tag=False):
     """Progress of a maintenance job of a workspace folder's repository. `total` 0: unknown."""
 
     root: str
-    stage: MaintainStage
-    done: int
-    total: int
 
 
 async def maintain_memories(sidecar: Sidecar, params: RootParams) -> MaintainReport:

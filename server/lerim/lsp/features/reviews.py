@@ -35,11 +35,11 @@ from lerim.review import (
     ReviewPaths,
     UndoView,
     candidate_view,
-    left_out_view,
     make_action_id,
     queue,
     undo_view,
 )
+from lerim.views import DroppedListOutput, load_left_out
 
 MAX_SUGGESTIONS = 12
 """Most suggestions for a field; more are found by typing on."""
@@ -86,13 +86,6 @@ class FieldCompletions(msgspec.Struct, frozen=True):
     """What can be written in a field of a candidate, the likeliest first."""
 
     items: list[FieldCompletion]
-
-
-class LeftOutList(msgspec.Struct, frozen=True):
-    """Items left out of the review, newest first; `total` counts all of them."""
-
-    items: list[LeftOutView]
-    total: int
 
 
 class QuotesView(msgspec.Struct, frozen=True):
@@ -150,7 +143,7 @@ async def choose_quotes(sidecar: Sidecar, params: QuotesParams) -> QuotesView:
     return await sidecar.run_in_thread(_choose_quotes, candidate_counts.find_review_paths(sidecar, repo), params)
 
 
-async def list_left_out(sidecar: Sidecar, params: LeftOutParams) -> LeftOutList:
+async def list_left_out(sidecar: Sidecar, params: LeftOutParams) -> DroppedListOutput:
     """Lists items left out of the review, newest first, and their total number."""
     repo = await sidecar.find_trusted_repo(params.root, "Review")
     return await sidecar.run_in_thread(_load_left_out, sidecar, repo, params.session, max(0, params.most))
@@ -196,16 +189,15 @@ def _load_review_list(sidecar: Sidecar, repo: Repo) -> ReviewList:
     )
 
 
-def _load_left_out(sidecar: Sidecar, repo: Repo, session: str, limit: int) -> LeftOutList:
+def _load_left_out(sidecar: Sidecar, repo: Repo, session: str, limit: int) -> DroppedListOutput:
     items: list[LeftOutView] = []
     total = 0
     for paths in candidate_counts.find_shown_review_paths(sidecar, repo):
-        scope: Scope = "global" if paths.project.is_personal else "project"
-        found, count = queue.list_left_out(paths, session, limit)
-        items += (left_out_view(item, scope) for item in found)
-        total += count
+        found = load_left_out(paths, session, limit)
+        items += found.items
+        total += found.total
     items.sort(key=lambda item: item.time, reverse=True)
-    return LeftOutList(items[:limit], total)
+    return DroppedListOutput(items[:limit], total)
 
 
 def _act_on_many(own: ReviewPaths, params: ActOnManyParams) -> ManyResult:

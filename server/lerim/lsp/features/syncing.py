@@ -46,17 +46,11 @@ LOOK_AGAIN_SECONDS = 0.5
 """How often the progress of another process's sync is read."""
 
 
-class SyncProgressParams(msgspec.Struct, frozen=True):
+class SyncProgressParams(SyncProgress, frozen=True, kw_only=True, tag=False):
     """Progress of the sync of a workspace folder's repository. With the last stage, `settling` counts the sessions
     whose last exchange is not over yet: the sidecar syncs again by itself when it is."""
 
     root: str
-    stage: Stage
-    sessions_done: int
-    sessions_total: int
-    candidates: int
-    message: str
-    settling: int
 
 
 async def sync_root(sidecar: Sidecar, params: RootParams) -> SyncReport:
