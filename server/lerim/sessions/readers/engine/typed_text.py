@@ -111,7 +111,6 @@ _LOGGED = re.compile(
     r"[^\n]{0,2000}\SUnderstand this (?:error|warning)\s{0,4}$|"  # the link after each message of Chrome's console
     r"\d{1,6}:\d{1,6} {1,8}(?:error|warning) |"  # ESLint
     r"[\w.-]{1,80} \d[\w.+!-]{0,40} requires [^\n]{1,500}, but you have |"  # pip
-    r"[^\n]{0,2000}(?:\[cite(?:_start)?[:\]]|:contentReference\[oaicite|【\d{1,4}[†:])|"  # a chat's sources
     r"at [\w$.<>]{1,200} ?\(|npm (?:ERR!|WARN\b)|[A-Za-z_][\w.]{0,80}(?:Error|Exception|Warning): |E   )"
 )
 _HEADER = re.compile(
