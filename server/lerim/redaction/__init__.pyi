@@ -1,3 +1,4 @@
+from .clean_texts import limit_clean_texts as limit_clean_texts
 from .hidden import HIDDEN_CHARACTERS as HIDDEN_CHARACTERS
 from .hidden import find_flags as find_flags
 from .hidden import remove_orders as remove_orders

@@ -7,7 +7,6 @@ shown elsewhere.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterator
@@ -16,18 +15,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from lerim.patterns import compile_later
+from lerim.redaction.clean_texts import CLEAN_TEXTS, make_key
 from lerim.redaction.hidden import show_hidden
 from lerim.redaction.search import REDACTION_MARK, find_secrets
 from lerim.redaction.values import Span
 
 _SHORTEST = 8
 """The shortest text that can contain a secret."""
-_MOST_SHORT_CHARACTERS = 300
-_MOST_CLEAN_TEXTS = 50_000
-_clean_texts: set[str | bytes] = set()
-"""Texts already found to contain no secret; the longer ones by their digests. Tool names, paths and lines repeat often,
-an agent reads the same files again and again, and a summary redacts what was redacted when the turns of its session
-were extracted."""
 _collected_hashes: ContextVar[set[int] | None] = ContextVar("secrets", default=None)
 _JSON_STRING = compile_later(r'"(?:[^"\\]|\\.)*+"')
 _SHORTEST_JSON = 10  # the shortest JSON string that can contain a secret, quotes included
@@ -45,14 +39,12 @@ class RedactedText:
 def redact_secrets(text: str) -> RedactedText:
     """Replaces every secret with `[redacted:<kind>]`, including secrets that invisible characters split. Text
     without secrets is returned unchanged; a second pass changes nothing."""
-    key = text if len(text) <= _MOST_SHORT_CHARACTERS else _digest(text)
-    if len(text) < _SHORTEST or key in _clean_texts:
+    key = make_key(text)
+    if len(text) < _SHORTEST or key in CLEAN_TEXTS.keys:
         return RedactedText(text, 0, ())
     spans = find_secrets(text)
     if not spans:
-        if len(_clean_texts) >= _MOST_CLEAN_TEXTS:
-            _clean_texts.clear()
-        _clean_texts.add(key)
+        CLEAN_TEXTS.add(key)
         return RedactedText(text, 0, ())
     redacted = replace_spans(text, spans)
     for _ in range(5):  # rarely, a replacement brings a literal and its value together; another pass finds them
@@ -62,10 +54,6 @@ def redact_secrets(text: str) -> RedactedText:
         redacted = replace_spans(redacted, new_spans)
     _collect(text, spans)
     return RedactedText(redacted, len(spans), tuple(spans))
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 @contextmanager

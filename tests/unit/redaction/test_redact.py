@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lerim.redaction.clean_texts import CleanTexts, make_key
 from lerim.redaction.redact import redact_secrets
 from lerim.redaction.search import remove_private_blocks
 
@@ -153,3 +154,13 @@ def test_a_token_in_full_width_is_cut() -> None:
 )
 def test_private_blocks_are_left_out_whole(text: str, left: str) -> None:
     assert remove_private_blocks(text) == left
+
+
+@pytest.mark.parametrize("text", ["use the loader", "use the loader at every start " * 10])
+def test_no_more_texts_are_remembered_than_were_asked_for(text: str) -> None:
+    clean = CleanTexts(most=3)
+    keys = [make_key(f"{text} {number}") for number in range(8)]
+    for key in keys:
+        clean.add(key)
+        assert key in clean.keys
+    assert len(clean.keys) <= 3 and len(set(keys)) == 8

@@ -34,16 +34,20 @@ from lerim.lsp.window import (
 )
 from lerim.memory import LIVE_FOLDERS
 from lerim.project import check_home_outside_repository
+from lerim.redaction import limit_clean_texts
 
 MEMORY_FILES = ".lerim/memory/**/*.md"
 CANDIDATE_FILES = ".lerim/review/*.md"
 FILE_CHECK_DELAY_SECONDS = 0.2
+MAX_CLEAN_TEXTS = 15_000
+"""How many texts without secrets are remembered: enough to list the titles of ten thousand memories again and again."""
 
 
 async def start_watching(sidecar: Sidecar) -> None:
     """Starts the idle clock, and watches the window's repositories, after `initialized`."""
     loop = asyncio.get_running_loop()
     limit_malloc_arenas()  # must come before our first thread
+    limit_clean_texts(MAX_CLEAN_TEXTS)
     sidecar.idle_clock = IdleClock(
         loop, _idle_seconds(sidecar), lambda: sidecar.spawn("The idle look", _run_idle_work(sidecar))
     )
