@@ -9,7 +9,6 @@ from lerim_evals.labels import read_labels, read_verdicts
 from lerim_evals.raw_text import read_all_text
 from lerim_evals.score import score
 from lerim_evals.sessions import find_labelled_sessions
-from long import LONG
 
 EVALS = Path(__file__).resolve().parents[3] / "evals"
 
@@ -20,10 +19,10 @@ def test_a_models_answers_find_most_of_what_a_reader_would_keep_and_not_one_inve
     labels, problems = read_labels(EVALS / "labels")
     assert problems == []
     files = find_labelled_sessions(sessions_folder, [(one.platform, one.session) for one in labels])
-    runs = [(one, files[one.platform, one.session]) for one in (labels if LONG else labels[::3])]
     scored = [
         (one, extract_with_model(file, one.until, answers=EVALS / "answers"), read_all_text(file.path))
-        for one, file in runs
+        for one in labels
+        for file in [files[one.platform, one.session]]
     ]
     found = score("model", scored, read_verdicts(EVALS / "verdicts.toml")).figures
     assert found.faithfulness == 1.0
