@@ -22,7 +22,7 @@ from lerim.cli.terminal import (
 )
 from lerim.errors import UsageError
 from lerim.project import locate_project
-from lerim.sessions import Platform, platforms
+from lerim.sessions import Platform, agent_name, platforms
 from lerim.times import format_moment
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _make_connect_command(platform: Platform) -> Callable[..., None]:
 
 
 for _platform in PLATFORMS:
-    connect_app.command(_platform, help="Read this agent's sessions.")(_make_connect_command(_platform))
+    connect_app.command(_platform, help=f"Read the sessions of {agent_name(_platform)}.")(_make_connect_command(_platform))
 
 
 def _update_held_jobs() -> None:
