@@ -165,7 +165,9 @@ def _make_connect_command(platform: Platform) -> Callable[..., None]:
 
 
 for _platform in PLATFORMS:
-    connect_app.command(_platform, help=f"Read the sessions of {agent_name(_platform)}.")(_make_connect_command(_platform))
+    connect_app.command(_platform, help=f"Read the sessions of {agent_name(_platform)}.")(
+        _make_connect_command(_platform)
+    )
 
 
 def _update_held_jobs() -> None:
