@@ -1,5 +1,6 @@
 """Candidates come in, wait, and become memories or not."""
 
+import re
 import shutil
 import sqlite3
 from pathlib import Path
@@ -180,6 +181,19 @@ def test_planted_candidates_and_links_are_ignored_and_reported(place: ReviewPath
     mine = added(place, "Use make")
     mine.symlink_to(mine.rename(tmp_path / "mine.md"))
     assert added(place, "Use make") != mine, "a link says nothing"
+
+
+def test_a_candidate_edited_by_hand_has_the_place_and_the_file_that_its_text_says(
+    place: ReviewPaths, make: Make
+) -> None:
+    likely = proposed(place, make())
+    other = proposed(place, make("Log to stderr", "It is quieter.", "t2"))
+    text = likely.path.read_text()
+    edited = re.sub(r"references:\n(  ?- .*\n)+", "references: src/log.py, src/out.py\n", text)
+    likely.path.write_text(re.sub(r"confidence: .*", 'confidence: "1.0"', edited))
+    assert [one.id for one in queue.list_pending_of_file(place, "src/out.py")] == [likely.id]
+    ordered = queue.list_pending_page(place, 0, 9, best_first=True).proposals
+    assert [one.id for one in ordered] == [likely.id, other.id]
 
 
 def test_looking_writes_nothing_not_even_for_what_does_not_wait(place: ReviewPaths) -> None:

@@ -15,14 +15,15 @@ from typing import NamedTuple
 
 from lerim import files
 from lerim.errors import BoundaryError, LerimError
-from lerim.memory import MAX_FILE_BYTES, load_header, parse_reference, split_header
+from lerim.memory import MAX_FILE_BYTES, parse_reference
+from lerim.review.candidates.candidate_files import parse_candidate_alone
 from lerim.review.review_paths import ReviewPaths
 
 _MAX_REMEMBERED = 10_000
 
 
 class _Head(NamedTuple):
-    """`confidence` and `time` are those that come last where the header does not say them, or cannot be read."""
+    """The defaults are those of a file that cannot be read: it comes last."""
 
     confidence: float = 0.0
     time: datetime = datetime.max.replace(tzinfo=UTC)
@@ -52,16 +53,8 @@ def _load_head(paths: ReviewPaths, candidate_id: str) -> _Head:
 @lru_cache(maxsize=_MAX_REMEMBERED)
 def _read_head(path: Path, anchor: Path, _mtime: int, _size: int, _inode: int) -> _Head:
     try:
-        text = files.read_text(path, MAX_FILE_BYTES, anchor)
-        parts = split_header(text)
-        fields = load_header(text[parts.start : parts.end], str(path)) if parts else {}
+        proposal = parse_candidate_alone(files.read_text(path, MAX_FILE_BYTES, anchor), path)
     except LerimError:
         return _Head()
-    confidence, time = fields.get("confidence"), fields.get("time", fields.get("created"))
-    references = fields.get("references")
-    named = [parse_reference(str(one)) for one in references] if isinstance(references, list) else []
-    return _Head(
-        float(confidence) if isinstance(confidence, int | float) else _Head().confidence,
-        time if isinstance(time, datetime) and time.tzinfo is not None else _Head().time,
-        frozenset(one.path for one in named if one is not None),
-    )
+    named = [parse_reference(text) for text in proposal.record.references]
+    return _Head(proposal.record.confidence, proposal.time, frozenset(one.path for one in named if one is not None))

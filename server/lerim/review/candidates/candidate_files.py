@@ -121,6 +121,11 @@ def load_each_candidate(paths: ReviewPaths, ids: Iterable[str], store: Store) ->
 def parse_candidate(text: str, path: Path, store: Store, saved_text: str | None = None) -> Proposal:
     """Parse the text of a candidate file and compare it with the current state of its targets. `saved_text` is the
     file's text, if it differs from `text`. Raises MemoryError_."""
+    return _with_current_targets(parse_candidate_alone(text, path, saved_text), store)
+
+
+def parse_candidate_alone(text: str, path: Path, saved_text: str | None = None) -> Proposal:
+    """Parse the text of a candidate file without the current state of its targets. Raises MemoryError_."""
     parts = split_header(text)
     fields = load_header(text[parts.start : parts.end], str(path)) if parts else {}
     memory, _ = examine_record(text, path, _choice_field(fields, "primitive", get_args(Primitive), path))
@@ -131,7 +136,7 @@ def parse_candidate(text: str, path: Path, store: Store, saved_text: str | None 
     maker = _choice_field({"maker": fields.get("maker", "rules")}, "maker", get_args(Maker), path)
     signal_field: dict[str, Yaml] = {"signal": current_signal(_text_field(fields, "signal"))}
     time = fields.get("time")
-    proposal = Proposal(
+    return Proposal(
         id=memory.id,
         record=memory,
         action=action,
@@ -152,7 +157,6 @@ def parse_candidate(text: str, path: Path, store: Store, saved_text: str | None 
         saved_text=text if saved_text is None else saved_text,
         overwrites_body=maker == "file" and action == "update",  # the person edited the memory's line
     )
-    return _with_current_targets(proposal, store)
 
 
 def _with_current_targets(proposal: Proposal, store: Store) -> Proposal:
