@@ -71,6 +71,7 @@ test.each([
   [{ ...edit, references: Array.from({ length: 51 }, (_, at) => `${at}.py`) }, /at most 50 references/],
   [{ ...edit, body: "x".repeat(1_000_001) }, /could not be read/],
   [undefined, /could not be read/],
+  [{ ...edit, references: ["x".repeat(2001)] }, /each of 2000 characters or less/],
 ])("an edit that does not fit is told apart, with the reason", (misfit, reason) => {
   expect(parseFromWebview({ ...act, edit: misfit })).toEqual({ type: "invalidEdit", id: "c1", action: "accept", reason: expect.stringMatching(reason) as string });
 });

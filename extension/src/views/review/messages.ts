@@ -96,7 +96,8 @@ const maxTitleLength = 300;
 const maxBodyLength = 50_000;
 const maxTags = 50;
 const maxReferences = 50;
-const maxReferenceLength = 4096;
+/** The sidecar refuses a longer one. */
+const maxReferenceLength = 2000;
 /** Most candidates decided at once; a panel does not hold more. */
 const maxDecided = 20_000;
 /** Most left-out items shown; the sidecar keeps no more per project. */
