@@ -72,10 +72,12 @@ _KEY_OF_SECRET = compile_later(
 )
 """A name of a secret before its value. A package's name may contain such a word, but is seldom one itself."""
 _NEXT_VARIABLE = compile_later(
-    r"(?:\d{1,6}→)?(?:[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,8}|[a-z][\w-]{0,40}(?:\.[a-z][\w-]{0,40}){1,8})="
-    r"|[\w./-]{1,200}\.\w{1,8}[:-]\d{1,6}[:-]|\d{1,6}[:-](?=[ \t])"
+    r"(?:\d{1,6}→)?(?:[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,8}|"
+    r"[a-z]{2,20}\d?(?:[A-Z_-][a-z]{1,20}\d?){0,4}(?:\.[a-z]{2,20}\d?(?:[A-Z_-][a-z]{1,20}\d?){0,4}){1,8})="
+    r"|[\w./-]{1,200}\.[A-Za-z]\w{0,7}[:-]\d{1,6}[:-](?![^\s:]{1,100}:\S)|\d{1,6}[:-](?=[ \t])"
 )
-"""The next line of an environment or properties file, found after a variable that is empty, or of what grep printed."""
+"""The next line of an environment or properties file, found after a variable that is empty, or of what grep printed;
+no random token and no `host:port:user:password`."""
 _LINE_START = compile_later(r"\n[ \t]{0,20}\Z")
 _CHECKSUM_OF_FILE = compile_later(r"(?:MD5|SHA-?\d{1,3}|BLAKE2\w?) ?\([^()\n]{1,80}\) ?= ?\Z", re.IGNORECASE)
 _SIGNING_KEY_ID = compile_later(r"(?:RSA|DSA|EDDSA|ECDSA|gpg|pgp)[^\n]{0,20}\Z", re.IGNORECASE)
