@@ -26,6 +26,11 @@ def test_questions_are_known_with_and_without_their_mark() -> None:
     assert [is_question(one) for one in sentences] == [True, True, False]
 
 
+def test_short_sentences_are_said_too() -> None:
+    text = "fix login\n\nIt fails with a 500. Drop Redis. Then run it again."
+    assert split_spoken(text) == ["fix login", "It fails with a 500.", "Drop Redis.", "Then run it again."]
+
+
 def test_other_scripts_are_split_and_never_fail() -> None:
     assert split_spoken("可以总是使用这个工具。不要使用那个工具。") == ["可以总是使用这个工具。", "不要使用那个工具。"]
     assert split_spoken("\x00\ud800 \u202e") != [""]

@@ -153,6 +153,11 @@ def test_limits_of_words_hold_and_end_at_sentences() -> None:
         assert fit_statements([Statement(text, ("a",))], most) == ()
 
 
+def test_a_short_request_is_told_with_what_follows_it() -> None:
+    assert told(prompt(0, "Rename foo. Keep the alias for old callers.")).title.startswith("Rename foo")
+    assert told(prompt(0, "修复登录。上次部署以来它一直返回错误。")).title.startswith("修复登录")
+
+
 def test_a_plan_that_was_handed_over_gives_its_title() -> None:
     made = told(
         prompt(0, "Implement the following plan:\n\n# Plan: Group the table by day\n\n## Context\nThe table is long."),

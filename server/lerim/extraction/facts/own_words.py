@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 
 from lerim.extraction.facts import wording
-from lerim.extraction.facts.sentences import find_sentences
+from lerim.extraction.facts.sentences import split_sentences
 from lerim.patterns import compile_later
 from lerim.sessions import extract_own_words
 
@@ -69,7 +69,7 @@ def select_own_words(text: str) -> str:
 def split_spoken(text: str) -> list[str]:
     """Returns the sentences a person said themselves in a message, verbatim and in order."""
     own = select_own_words(text)
-    return [own[one.start : one.end] for one in find_sentences(own)]
+    return [own[one.start : one.end] for one in split_sentences(own)]
 
 
 def is_question(sentence: str) -> bool:

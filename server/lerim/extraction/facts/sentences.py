@@ -12,7 +12,7 @@ from lerim.patterns import compile_later
 LineKind = Literal["paragraph", "bullet", "number", "heading", "quote"]
 
 MIN_SENTENCE_CHARS = 12
-"""Shorter sentences say nothing worth keeping."""
+"""Shorter sentences say nothing worth keeping by themselves."""
 MIN_WORDS = 3
 MAX_SENTENCE_CHARS = 600
 """Longer sentences are split at semicolons and dashes outside code."""
@@ -52,10 +52,15 @@ class SentenceSpan(NamedTuple):
     heading: str
 
 
-@lru_cache(maxsize=512)  # the replies of an exchange are searched for corrections and for what ranks
 def find_sentences(text: str) -> tuple[SentenceSpan, ...]:
-    """Returns the sentences of a message in order. Skips code blocks, tables, code-like lines and short sentences, and
-    the middle of a very long message."""
+    """Returns the sentences of a message that are long enough to be kept by themselves, in order."""
+    return tuple(one for one in split_sentences(text) if _is_long_enough(text[one.start : one.end]))
+
+
+@lru_cache(maxsize=512)  # the replies of an exchange are searched for corrections and for what ranks
+def split_sentences(text: str) -> tuple[SentenceSpan, ...]:
+    """Returns all sentences of a message in order, also short ones. Skips code blocks, tables, code-like lines and the
+    middle of a very long message."""
     heading = ""
     out: list[SentenceSpan] = []
     for start, end, kind in _split_blocks(text):
@@ -179,7 +184,10 @@ def _trim_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         start += 1
     while start < end and text[end - 1] in _EDGE and text.count("**", start, end) % 2:
         end -= 1
-    words = text[start:end]
-    enough = len(words.split()) >= MIN_WORDS or len(_WIDE.findall(words)) >= 6
-    if enough and (len(words) >= MIN_SENTENCE_CHARS or _WIDE.search(words)):
+    if start < end:
         yield start, end
+
+
+def _is_long_enough(sentence: str) -> bool:
+    has_words = len(sentence.split()) >= MIN_WORDS or len(_WIDE.findall(sentence)) >= 6
+    return has_words and bool(len(sentence) >= MIN_SENTENCE_CHARS or _WIDE.search(sentence))
