@@ -123,6 +123,15 @@ def test_each_kind_of_variant_says_what_to_run(failing: str, error: str, passing
     assert titles(you("run the tests"), *turns, you("ok")) == [title]
 
 
+@pytest.mark.parametrize("other", ["pip install", "uv add", "pip show", "npm i", "uv tool install"])
+def test_a_program_that_is_installed_or_looked_up_is_not_run_that_way(other: str) -> None:
+    turns = (
+        agent("", ran("pytest", "Exit code 1\nsh: pytest: not found", 1)),
+        agent("", ran(f"{other} pytest", "", 0)),
+    )
+    assert titles(you("run the tests"), *turns, you("ok")) == []
+
+
 def test_another_program_with_the_same_arguments_is_no_variant() -> None:
     error = "Exit code 1\nsh: cargo: not found"
     turns = (agent("", ran("cargo test", error, 1)), agent("", ran("go test", "5 passed", 0)))

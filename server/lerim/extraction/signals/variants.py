@@ -14,6 +14,9 @@ from lerim.sessions import ToolCall, Turn
 
 MAX_WRAPPER_WORDS = 3
 """A program that runs another one has at most this many words before it: `docker compose exec`."""
+_OTHER_USES = "add help i info install list remove search show uninstall update upgrade view why"
+_NOT_RUNNING = frozenset(_OTHER_USES.split())
+"""What a package manager does with a program other than running it: `pip install pytest` is no way to run `pytest`."""
 _PACKAGE_MANAGERS = frozenset(("npm", "pnpm", "yarn", "bun"))
 _MACHINE = frozenset({"PATH", "HOME", "PWD", "SHELL", "TMPDIR", "TEMP", "LANG", "TERM"})  # specific to one machine
 _USAGE = compile_later(
@@ -125,7 +128,7 @@ def _describe_program(old: str, new: list[str], command: str) -> str:
         return f"Use `{new[0]}`, not `{old}`: `{command}`" if is_variety else ""
     if len(new) == 1 and new[0].startswith("/"):
         return f"`{old}` is not on the PATH: it lies in `{new[0].rpartition('/')[0]}`"
-    return f"Run `{' '.join(new)}`, not `{old}`"
+    return f"Run `{' '.join(new)}`, not `{old}`" if _NOT_RUNNING.isdisjoint(new[:-1]) else ""
 
 
 def _find_script(words: list[str]) -> str:
