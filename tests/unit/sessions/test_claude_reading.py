@@ -155,6 +155,10 @@ TEAM = '<teammate-message teammate_id="lead">\nYou are the tester.\n</teammate-m
             [prompt("[$review](/home/ana/skills/review/SKILL.md) the [parser](a.py), not x[0](y z)")],
             "$review the parser, not x[0](y z)",
         ),
+        (
+            [prompt("Why do handlers[name](event) and `f()[0](x)` fail in ![shot](a.png)?")],
+            "Why do handlers[name](event) and `f()[0](x)` fail in shot?",
+        ),
         ([prompt(CLEARED), reply("m1", text("Hi"))], ""),
     ],
 )

@@ -20,8 +20,9 @@ REDACTED = "REDACTED"
 _TITLE_LIMIT = 120
 _HEADING = compile_later(r"\s{0,20}(?:[^\n]{1,60}:[^\S\n]{0,20}\n\s{0,20})?#{1,6}[^\S\n]{1,20}([^\n]{0,500})")
 """A prompt that begins with a heading, or with one line that introduces it: `Implement the following plan:`."""
-_LINK = compile_later(r"\[([^\[\]\n]{1,200})\]\([^()\s]{1,1000}\)")
-"""A link, such as Codex's `[$review](/home/ana/.codex/skills/review/SKILL.md)`; a title shows only its text."""
+_LINK = compile_later(r"!?(?<![\w\])])\[([^\[\]\n]{1,200})\]\([^()\s]{1,1000}\)")
+"""A link, such as Codex's `[$review](/home/ana/.codex/skills/review/SKILL.md)`; a title shows only its text.
+`handlers[name](event)` is code."""
 _WORD_LIMIT = 200  # characters, the longest torn word that is removed where a text is cut
 _WORD_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=.-")
 """The characters of names and secrets. Words in other scripts are never removed, since some are written without
