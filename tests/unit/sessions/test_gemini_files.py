@@ -102,6 +102,8 @@ def test_a_subagents_session_of_an_earlier_version_is_known_by_its_task(tmp_path
     assert (session.id, session.parent, session.title) == ("session-1", files.SESSION, "Find the tests")
     typed = files.whole(tmp_path / "session-2.json", prompt("Your task is to sort:\n<list>\na\n</list>"))
     assert [turn.role for turn in files.reading(typed)[0]] == ["user"]
+    more = files.whole(tmp_path / "session-3.json", prompt(f"{task}\n\nAlways run them afterwards."), reply("done"))
+    assert [turn.role for turn in files.reading(more)[0]] == ["user", "assistant"]
 
 
 def test_the_title_of_a_subagents_session_is_its_task_and_not_the_form_it_answers_in(tmp_path):
