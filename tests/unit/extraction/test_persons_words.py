@@ -94,6 +94,21 @@ def test_what_a_person_hands_over_or_asks_is_no_rule_of_theirs(said: str) -> Non
     assert heard(said) == []
 
 
+@pytest.mark.parametrize(
+    ("rule", "report"),
+    [
+        ("Never pass a token to `run` on the command line.", "The first page is fine, the rest never loads."),
+        ("Never cache the prices in the client.", "I started it and the prices were never cached in the client."),
+        ("We never need the raw client here.", "It is declared, but `client` is never read here."),
+        ("I don't want a second cache here.", "I dont think we have anything else here."),
+    ],
+)
+def test_a_rule_says_what_is_to_be_and_a_report_of_what_is_or_was_is_none(rule: str, report: str) -> None:
+    [found] = heard(rule)
+    assert found.evidence[0].quote == rule
+    assert heard(report) == []
+
+
 def test_a_rule_stands_without_the_next_task() -> None:
     [found] = heard("Never log the `Authorization` header. Now fix the failing test in src/app.py.")
     assert "fix" not in found.title + found.body

@@ -19,7 +19,12 @@ from lerim.patterns import compile_later
 MAX_PROMPT_CHARS = 1_000
 """Above this many characters a message is a document, in which "always" is mostly about the task at hand."""
 MAX_PASSAGE_CHARS = 300
-_ALWAYS = compile_later(r"\b(?:always|never|from now on|going forward|in future)\b(?!\s+mind)", re.IGNORECASE)
+_ALWAYS = compile_later(
+    r"\b(?:always|from now on|going forward|in future)\b"
+    r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )\bnever\b(?! (?:mind|\w+(?:[^es]ed|[^s]s))\b)",
+    re.IGNORECASE,
+)
+"""What happened or happens (“it was never called”, “the rest never loads”) is no rule."""
 _CHOICE = compile_later(
     r"\binstead of\b|\brather than\b|\b(?:use|run|prefer|put|keep|call|write|name)\b.{1,80}\bover\b"
     r"|\b(?:use|run|prefer|put|keep|call|write|name)\b.{1,80}, not\b"
@@ -28,7 +33,7 @@ _CHOICE = compile_later(
 )
 _ALSO = compile_later(
     r"\bby default\b|\bremember\b|\bkeep in mind\b|\bconvention\b|\bpolicy\b"
-    r"|\bi (?:don'?t|do not) (?:want|like|think)\b",
+    r"|\bi (?:don'?t|do not) (?:want|like)\b",
     re.IGNORECASE,
 )
 _DECIDED = compile_later(
