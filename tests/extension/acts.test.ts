@@ -21,7 +21,7 @@ beforeEach(() => {
 const acted = (): unknown[] => context.params(protocol.memoryAct);
 
 test("a candidate is accepted on its row after the question where quotes go, and the message says what was not found and leads to the places", async () => {
-  const result: protocol.ReviewResult = { ok: true, code: "accepted", message: "Accepted: Use uv", action: "a1", path: "/repo/x.md", askQuotes: false, note: "load was not found in a.py", waiting: [] };
+  const result: protocol.ReviewResult = { ok: true, code: "accepted", message: "Accepted: Use uv", action: "a1", path: "/repo/x.md", askQuotes: false, note: "load was not found in a.py", missing: [], waiting: [] };
   context.answer(protocol.reviewAct, ({ quotes }) => (quotes === undefined ? { ...result, ok: false, askQuotes: true } : result));
   context.answer(protocol.reviewReferences, () => ({ problems: [] }));
   answers.choices.push("Keep quotes on this machine", "Show Places");
@@ -63,7 +63,7 @@ test("where quotes are kept is changed by a command, which shows the answer give
 });
 
 test("an act is carried out on what the link names, and its message can undo it or say why not", async () => {
-  context.answer(protocol.reviewUndo, () => ({ ok: true, code: "undone", message: "Undone", action: null, path: null, askQuotes: false, note: "", waiting: [] }));
+  context.answer(protocol.reviewUndo, () => ({ ok: true, code: "undone", message: "Undone", action: null, path: null, askQuotes: false, note: "", missing: [], waiting: [] }));
   answers.choices.push("Undo", "Undo");
   await actOnMemory(context, "h1", { action: "archive" });
   expect(acted()).toEqual([{ id: "h1", action: "archive" }]);
@@ -76,7 +76,7 @@ test("an act is carried out on what the link names, and its message can undo it 
 });
 
 test("the last action is undone from the palette, and what was undone is said; if there is none, that is said", async () => {
-  const undone: protocol.ReviewResult = { ok: true, code: "undone", message: "Undone. It waits for review again: Use uv", action: "a1", path: null, askQuotes: false, note: "", waiting: ["c1"] };
+  const undone: protocol.ReviewResult = { ok: true, code: "undone", message: "Undone. It waits for review again: Use uv", action: "a1", path: null, askQuotes: false, note: "", missing: [], waiting: ["c1"] };
   context.answer(protocol.reviewUndo, () => undone);
   await undoLastAction(context);
   context.answer(protocol.reviewUndo, () => ({ ...undone, ok: false, code: "nothing", message: "There is nothing to undo." }));

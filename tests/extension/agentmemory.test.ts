@@ -59,7 +59,7 @@ test("the differences are shown, then asked about, then written, and can be undo
 });
 
 test("the last action is undone from the palette also if it changed agents' files, until a memory is acted on", async () => {
-  const undone: protocol.ReviewResult = { ok: true, code: "undone", message: "Undone.", action: "a1", path: null, askQuotes: false, note: "", waiting: [] };
+  const undone: protocol.ReviewResult = { ok: true, code: "undone", message: "Undone.", action: "a1", path: null, askQuotes: false, note: "", missing: [], waiting: [] };
   context.answer(protocol.reviewUndo, () => undone);
   const give = async (): Promise<void> => {
     answers.many.push(["GEMINI"], ["MCP server"], ["Your own files"]);
@@ -83,7 +83,7 @@ test("written rules files are restored by the undo of the palette, or by their m
   context.answer(protocol.exportPlan, () => plan as never);
   context.answer(protocol.exportApply, () => ({ files: 1, candidates: 0, undo: "e1" }));
   context.answer(protocol.exportUndo, () => ({ files: 1, candidates: 0, undo: "" }));
-  context.answer(protocol.reviewUndo, () => ({ ok: false, code: "nothing", message: "There is nothing to undo.", action: null, path: null, askQuotes: false, note: "", waiting: [] }));
+  context.answer(protocol.reviewUndo, () => ({ ok: false, code: "nothing", message: "There is nothing to undo.", action: null, path: null, askQuotes: false, note: "", missing: [], waiting: [] }));
   const write = async (): Promise<void> => {
     answers.picks.push("Write Files");
     await giveMemoryToAgents(context.as(), false);

@@ -8,7 +8,7 @@ import { FakeContext, present } from "./fakes/sidecar";
 import { act, answers, Range, shown, SymbolKind } from "./fakes/vscode";
 
 const root = "file:///repo";
-const result: protocol.ReviewResult = { ok: true, code: "accepted", message: "Accepted: Use uv", action: "a1", path: null, askQuotes: false, note: "", waiting: [] };
+const result: protocol.ReviewResult = { ok: true, code: "accepted", message: "Accepted: Use uv", action: "a1", path: null, askQuotes: false, note: "", missing: [], waiting: [] };
 let context: FakeContext;
 let comments: CandidateComments;
 let waiting: protocol.CandidateComment[];

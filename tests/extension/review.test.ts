@@ -8,7 +8,7 @@ import { act, answers, type FakePanel, shown, TabInputWebview, Uri, window, work
 
 const message = messagesOf<ToWebview>();
 const root = Uri.file("/repo").toString();
-const done: protocol.ReviewResult = { ok: true, code: "", message: "Accepted: c1", action: "a1", path: null, askQuotes: false, note: "", waiting: [] };
+const done: protocol.ReviewResult = { ok: true, code: "", message: "Accepted: c1", action: "a1", path: null, askQuotes: false, note: "", missing: [], waiting: [] };
 const accept: FromWebview & { type: "act" } = { type: "act", id: "c1", action: "accept", edit: null, choice: null };
 
 let context: FakeContext;

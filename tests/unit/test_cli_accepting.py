@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -35,6 +36,20 @@ def test_all_that_waits_is_accepted_but_what_a_person_should_look_at_and_undone_
     [undo] = re.findall(r"lerim review undo (\w+)", said.stdout)
     assert run("review", "undo", undo[:6], "--repo", str(repo)).stdout == "Undone. 2 candidates wait for review again\n"
     assert len(queue.list_pending(place)[0]) == 4
+
+
+def test_each_reference_that_was_not_found_is_named_with_the_place_where_it_may_be(
+    place: ReviewPaths, repo: Path
+) -> None:
+    (repo / "src").mkdir(exist_ok=True)
+    (repo / "src" / "moved.py").write_text("def load(): ...\n")
+    subprocess.run(["git", "add", "src/moved.py"], cwd=repo, check=True)
+    name = propose(place, "Use uv, not pip", references=("old/moved.py", "src/nope.py"))
+    said = run("review", "accept", name, "--quotes", "shared", "--repo", str(repo))
+    assert "note: old/moved.py was not found; it may be src/moved.py. src/nope.py was not found." in said.stderr
+    again = propose(place, "Never run pip", turn="bbbbbbbbbbbb", references=("src/nope.py",))
+    same = run("review", "accept", again, "--same", name, "--repo", str(repo))
+    assert same.exit_code == 0 and "not found" not in same.stderr, "the memory refers to what it referred to"
 
 
 def test_all_that_waits_is_rejected_and_undone_at_once(place: ReviewPaths, repo: Path) -> None:

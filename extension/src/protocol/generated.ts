@@ -1372,7 +1372,8 @@ export interface UndoView {
  * The outcome of a review action. `action` is the id for undoing it, `path` the file of the memory or candidate.
  *
  * `askQuotes`: nothing was changed; the person must first decide whether quotes are shared in git. `note`: what the
- * person should know besides, such as a reference that was not found; "" if there is nothing.
+ * person should know besides, such as a reference that was not found, in one short sentence; "" if there is nothing.
+ * `missing` says of each reference that was not found or is ambiguous where it may be.
  * `waiting` are the ids of the candidates that wait now, and did not before an undo or a proposal.
  */
 export interface ReviewResult {
@@ -1383,6 +1384,7 @@ export interface ReviewResult {
   path: string | null;
   askQuotes: boolean;
   note: string;
+  missing: string[];
   waiting: string[];
 }
 /**

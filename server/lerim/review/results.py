@@ -36,7 +36,8 @@ class ReviewResult:
     """The outcome of a review action. `action` is the id for undoing it, `path` the file of the memory or candidate.
 
     `ask_quotes`: nothing was changed; the person must first decide whether quotes are shared in git. `note`: what the
-    person should know besides, such as a reference that was not found; "" if there is nothing.
+    person should know besides, such as a reference that was not found, in one short sentence; "" if there is nothing.
+    `missing` says of each reference that was not found or is ambiguous where it may be.
     `waiting` are the ids of the candidates that wait now, and did not before an undo or a proposal.
     """
 
@@ -47,4 +48,5 @@ class ReviewResult:
     path: str | None = None
     ask_quotes: bool = False
     note: str = ""
+    missing: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()

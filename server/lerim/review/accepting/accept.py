@@ -12,6 +12,7 @@ from lerim.memory import (
     MemoryRecord,
     MemorySearch,
     QuoteChoice,
+    ReferenceProblem,
     Store,
     Uses,
     check_references,
@@ -119,8 +120,11 @@ def accept_candidate(
             Uses(paths.private).record_use([effect.memory_id], "said", final.record.updated)
         elif final.action not in ("archive", "refer", "close"):  # these give no memory new words
             record_kept(paths, effect.memory_id, moment)
-    note = describe_references(paths, final.record.references) if is_looked_at else ""
-    return ReviewResult(True, states[1], label, done.id, str(effect.path), note=note)
+    # the memory of "same" gets none of the references
+    problems = _find_reference_problems(paths, final) if is_looked_at and final.action != "same" else []
+    missing = tuple(f"{problem.message}." for problem in problems)
+    note = summarize_problems(problems)
+    return ReviewResult(True, states[1], label, done.id, str(effect.path), note=note, missing=missing)
 
 
 def _describe_accepted(final: Proposal) -> str:
@@ -145,11 +149,8 @@ def _describe_accepted(final: Proposal) -> str:
     return labels.get(final.action, f"Accepted: {title}")
 
 
-def describe_references(paths: ReviewPaths, references: Sequence[str]) -> str:
-    """Says which references are not found or ambiguous; "" if all are found."""
-    if paths.project.is_personal:
-        return ""
-    return summarize_problems(check_references(paths.project.root, references))
+def _find_reference_problems(paths: ReviewPaths, accepted: Proposal) -> list[ReferenceProblem]:
+    return [] if paths.project.is_personal else check_references(paths.project.root, accepted.record.references)
 
 
 def record_kept(paths: ReviewPaths, memory_id: str, now: datetime | None = None) -> None:
