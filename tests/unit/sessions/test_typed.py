@@ -26,6 +26,7 @@ OWN = "Always use uv here."
         "What must I do to understand this error",
         "Version 3:14 warning lights and 16:9 screens stay",
         "app 2.0 requires numpy, but keep 1.0 supported",
+        "app 2.0 requires numpy 2, but you have to keep 1.0 working",
         "3:15 error appears in the log when I open the page",
         "10:30 warning mails stop, please look at them",
         "",
