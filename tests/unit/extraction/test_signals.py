@@ -132,9 +132,10 @@ def test_a_program_that_is_installed_or_looked_up_is_not_run_that_way(other: str
     assert titles(you("run the tests"), *turns, you("ok")) == []
 
 
-def test_another_program_with_the_same_arguments_is_no_variant() -> None:
-    error = "Exit code 1\nsh: cargo: not found"
-    turns = (agent("", ran("cargo test", error, 1)), agent("", ran("go test", "5 passed", 0)))
+@pytest.mark.parametrize(("failing", "passing"), [("cargo test", "go test"), ("go run", "golangci-lint run")])
+def test_another_program_with_the_same_arguments_is_no_variant(failing: str, passing: str) -> None:
+    error = f"Exit code 1\nsh: {failing}: not found"
+    turns = (agent("", ran(failing, error, 1)), agent("", ran(passing, "5 passed", 0)))
     assert titles(you("run the tests"), *turns, you("ok")) == []
 
 

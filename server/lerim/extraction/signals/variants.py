@@ -17,6 +17,8 @@ MAX_WRAPPER_WORDS = 3
 _OTHER_USES = "add help i info install list remove search show uninstall update upgrade view why"
 _NOT_RUNNING = frozenset(_OTHER_USES.split())
 """What a package manager does with a program other than running it: `pip install pytest` is no way to run `pytest`."""
+_FORM = compile_later(r"(?:[wx]|\d[\d.]*)?\Z")
+"""What the name of the same program may end in: `gradlew`, `pipx`, `python3.12`."""
 _PACKAGE_MANAGERS = frozenset(("npm", "pnpm", "yarn", "bun"))
 _MACHINE = frozenset({"PATH", "HOME", "PWD", "SHELL", "TMPDIR", "TEMP", "LANG", "TERM"})  # specific to one machine
 _USAGE = compile_later(
@@ -122,9 +124,9 @@ def _describe_program(old: str, new: list[str], command: str) -> str:
     """Returns the title for a program that was called in another way, or in another variety (`python3`, `pnpm`); "" for
     another program."""
     if new[-1].rpartition("/")[2] != old:
-        names = (old.removeprefix("./"), new[0].removeprefix("./"))
-        begins_alike = names[0].startswith(names[1]) or names[1].startswith(names[0])
-        is_variety = len(new) == 1 and (begins_alike or _PACKAGE_MANAGERS.issuperset(names))
+        shorter, longer = sorted((old.removeprefix("./"), new[0].removeprefix("./")), key=len)
+        is_form = longer.startswith(shorter) and bool(_FORM.match(longer, len(shorter)))
+        is_variety = len(new) == 1 and (is_form or _PACKAGE_MANAGERS.issuperset((shorter, longer)))
         return f"Use `{new[0]}`, not `{old}`: `{command}`" if is_variety else ""
     if len(new) == 1 and new[0].startswith("/"):
         return f"`{old}` is not on the PATH: it lies in `{new[0].rpartition('/')[0]}`"
