@@ -99,6 +99,9 @@ def test_what_a_person_hands_over_or_asks_is_no_rule_of_theirs(said: str) -> Non
     [
         ("Never pass a token to `run` on the command line.", "The first page is fine, the rest never loads."),
         ("Never cache the prices in the client.", "I started it and the prices were never cached in the client."),
+        ("Never embed the fonts in the client.", "It never embeds the fonts in the client."),
+        ("Never alias the columns in the client.", "The client never loads the columns in it."),
+        ("Never this way with the client again.", "The prices were never this high in the client."),
         ("We never need the raw client here.", "It is declared, but `client` is never read here."),
         ("I don't want a second cache here.", "I dont think we have anything else here."),
     ],

@@ -21,7 +21,8 @@ MAX_PROMPT_CHARS = 1_000
 MAX_PASSAGE_CHARS = 300
 _ALWAYS = compile_later(
     r"\b(?:always|from now on|going forward|in future)\b"
-    r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )\bnever\b(?! (?:mind|\w+(?:[^es]ed|[^s]s))\b)",
+    r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )\bnever\b"
+    r"(?! (?:mind|(?!(?:alias|bias|embed|focus|this)\b)\w+(?:[^es]ed|[^s]s))\b)",
     re.IGNORECASE,
 )
 """What happened or happens (“it was never called”, “the rest never loads”) is no rule."""
