@@ -116,6 +116,16 @@ test("candidates of a project with several folders in the window are counted onc
   expect(status.pending).toBe(6);
 });
 
+test("a status made anew says that nothing waits: before it was restarted, something may have", () => {
+  act.folders("/one");
+  const before = shown.commands.length;
+  const status = new Status(new FakeContext().extension.globalState);
+  status.state = { kind: "ready" };
+  for (const pending of [0, 2, 2]) status.setPending("file:///one", pending);
+  const told = shown.commands.slice(before).filter(({ args }) => args[0] === "lerim.hasCandidates");
+  expect(told.map(({ args }) => args[1])).toEqual([false, true]);
+});
+
 test("of the folders of one project one is asked about", () => {
   const status = statusOf("/main", "/worktree", "/other");
   status.setPending("file:///main", 3, "p1");

@@ -89,7 +89,8 @@ export class Status implements vscode.Disposable {
   #visible = true;
   #readsWhenIdle = true;
   #synced: boolean;
-  #shownPending = 0;
+  /** Undefined at first: a restarted extension host does not know what the context key was set to. */
+  #shownPending: number | undefined;
 
   /** `memento` keeps whether a sync has ever ended; until then the item offers the first one. */
   constructor(private readonly memento: Pick<vscode.Memento, "get" | "update">) {
