@@ -270,10 +270,17 @@ async def test_a_question_goes_in_by_stdin_and_its_sentences_come_out(jobs, tmp_
     assert starts(tmp_path)[0].endswith("-m lerim worker ask --repo /repo")
 
 
-@pytest.mark.parametrize("end", ["", 'say(\'{"event":"error","code":"catalog","message":"It is damaged."}\')'])
-async def test_a_question_without_an_answer_is_an_error(jobs, end: str) -> None:
+@pytest.mark.parametrize(
+    ("end", "message"),
+    [
+        ("", "without an answer"),
+        ('say(\'{"event":"result","result":{"text":"of another version"}}\')', "without an answer"),
+        ('say(\'{"event":"error","code":"catalog","message":"It is damaged."}\')', "damaged"),
+    ],
+)
+async def test_a_question_without_an_answer_is_an_error(jobs, end: str, message: str) -> None:
     made = jobs(f"sys.stdin.readline()\n{end}")
-    with pytest.raises(JobError, match="damaged" if end else "without an answer"):
+    with pytest.raises(JobError, match=message):
         await made.ask(Path("/repo"), Question("why?"), lambda _: None)
 
 

@@ -7,7 +7,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
@@ -271,7 +271,8 @@ class JobProcesses:
             finally:
                 self.one_off_processes.discard(process)
         if isinstance(last, ResultLine):
-            return msgspec.convert(last.result, result_type)
+            with suppress(msgspec.ValidationError):  # a new version was installed while this process runs
+                return msgspec.convert(last.result, result_type)
         if isinstance(last, FailureLine):
             raise _make_job_error(last)
         raise JobError(f"The {name} ended without an answer (exit code {code}).", todo="Try again.")
