@@ -89,7 +89,7 @@ test("an agent is connected at its usual place or at a folder that is picked, an
   const [row] = await tree.getChildren();
   answers.picks.push(0);
   expect(await connectAgent(context, platformOf(row))).toBe(true);
-  answers.picks.push(2, 1);
+  answers.picks.push("GEMINI", 1);
   answers.files.push("/else/where");
   expect(await connectAgent(context, undefined)).toBe(true);
   expect(shown.messages.at(-1)?.text).toBe("Lerim: Done.");
@@ -100,6 +100,22 @@ test("an agent is connected at its usual place or at a folder that is picked, an
     { platform: "gemini", action: "connect", path: "/else/where" },
     { platform: "cursor", action: "disconnect", path: null },
   ]);
+});
+
+test("agents that are not read are offered to be read, and below them those that can be read from another folder; only agents that are read are offered to be read no longer", async () => {
+  const agents = [agent("codex"), agent("cursor", { state: "not-found" }), agent("gemini", { state: "removed" })];
+  context.answer(protocol.agents, () => ({ project: "shop", agents, queue: {}, jobs: [] }));
+  answers.picks.push("CODEX", "Another folder");
+  answers.files.push("/else/where");
+  expect(await connectAgent(context, undefined)).toBe(true);
+  expect(await disconnectAgent(context, undefined)).toBe(false);
+  expect(shown.lists.map(({ items }) => items.map(({ label }) => label))).toEqual([
+    ["CURSOR", "GEMINI", "Read from Another Folder", "CODEX"],
+    ["Default location", "Another folder…"],
+    ["CODEX"],
+  ]);
+  expect(shown.lists[1]?.placeHolder).toBe("CODEX is read from /home/me/.codex. Read it from");
+  expect(context.params(protocol.connect)).toEqual([{ platform: "codex", action: "connect", path: "/else/where" }]);
 });
 
 test("Escape at any question connects nothing, and an agent that is disconnected already is not offered again", async () => {

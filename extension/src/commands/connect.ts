@@ -7,13 +7,18 @@ import { showInfo } from "../editor/notifications";
 
 type Requester = Pick<Context, "request">;
 
-/** Lerim: Read Sessions of an Agent…. Reads an agent's sessions from its usual place, or from a folder the person picks. */
+/** Lerim: Read Sessions of an Agent…. Reads an agent's sessions from its usual place, or from a folder the person picks. An agent that is read can be read from elsewhere. */
 export async function connectAgent(context: Requester, platform: string | undefined): Promise<boolean> {
-  const agent = await chooseAgent(context, platform, "Choose the agent whose sessions are to be read", () => true);
+  const { agents } = await context.request(protocol.agents, { root: null });
+  const [read, unread] = [agents.filter(isRead), agents.filter((agent) => !isRead(agent))];
+  const others: AgentItem[] = read.length === 0 ? [] : [{ label: "Read from Another Folder", kind: vscode.QuickPickItemKind.Separator }, ...read.map(agentItem)];
+  const agent = findAgent(agents, platform) ?? (await chooseAgent([...unread.map(agentItem), ...others], "Choose the agent whose sessions are to be read"));
   if (agent === undefined) return false;
-  const usual = { label: "Default location", description: agent.stores.map(({ path }) => path).join(", ") };
+  const stores = agent.stores.map(({ path }) => path).join(", ");
+  const usual = { label: "Default location", description: isRead(agent) ? "" : stores };
   const folder = { label: "Another folder…", description: "where this agent keeps its sessions" };
-  const where = await vscode.window.showQuickPick([usual, folder], { placeHolder: `Where does ${agent.name} keep its sessions?` });
+  const placeHolder = isRead(agent) ? `${agent.name} is read from ${stores}. Read it from` : `Where does ${agent.name} keep its sessions?`;
+  const where = await vscode.window.showQuickPick([usual, folder], { placeHolder });
   if (where === undefined) return false;
   let path: string | null = null;
   if (where === folder) {
@@ -26,7 +31,14 @@ export async function connectAgent(context: Requester, platform: string | undefi
 
 /** Lerim: Stop Reading Sessions of an Agent. Its sessions are no longer read; what was read before is kept. */
 export async function disconnectAgent(context: Requester, platform: string | undefined): Promise<boolean> {
-  const agent = await chooseAgent(context, platform, "Choose the agent whose sessions are no longer read", ({ state }) => state !== "removed");
+  const { agents } = await context.request(protocol.agents, { root: null });
+  const read = agents.filter(isRead);
+  const requested = findAgent(agents, platform);
+  if (requested === undefined && read.length === 0) {
+    void showInfo("No agent's sessions are read.");
+    return false;
+  }
+  const agent = requested ?? (await chooseAgent(read.map(agentItem), "Choose the agent whose sessions are no longer read"));
   return agent === undefined ? false : sendConnect(context, { platform: agent.platform, action: "disconnect", path: null });
 }
 
@@ -36,21 +48,24 @@ async function sendConnect(context: Requester, params: protocol.ConnectParams): 
   return ok;
 }
 
-async function chooseAgent(
-  context: Requester,
-  platform: string | undefined,
-  placeHolder: string,
-  isEligible: (agent: protocol.AgentView) => boolean,
-): Promise<protocol.AgentView | undefined> {
-  const { agents } = await context.request(protocol.agents, { root: null });
-  const requested = agents.find((agent) => agent.platform === platform);
-  if (requested !== undefined) return requested;
-  const eligible = agents.filter(isEligible);
-  if (eligible.length === 0) {
-    void showInfo("No agent's sessions are read.");
-    return undefined;
-  }
-  const items = eligible.map((agent) => ({ label: agent.name, description: agentDescription(agent), agent }));
+interface AgentItem extends vscode.QuickPickItem {
+  readonly agent?: protocol.AgentView;
+}
+
+function agentItem(agent: protocol.AgentView): AgentItem {
+  return { label: agent.name, description: agentDescription(agent), agent };
+}
+
+function isRead({ state }: protocol.AgentView): boolean {
+  return state === "connected";
+}
+
+/** The agent of the row a command was run on. */
+function findAgent(agents: readonly protocol.AgentView[], platform: string | undefined): protocol.AgentView | undefined {
+  return agents.find((agent) => agent.platform === platform);
+}
+
+async function chooseAgent(items: readonly AgentItem[], placeHolder: string): Promise<protocol.AgentView | undefined> {
   return (await vscode.window.showQuickPick(items, { placeHolder }))?.agent;
 }
 
