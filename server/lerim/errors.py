@@ -124,6 +124,12 @@ class MemoryError_(LerimError):  # noqa: N801, N818 - `MemoryError` is Python's 
     code = "memory"
 
 
+class MissingReferenceError(MemoryError_):
+    """What a memory refers to was not found, so that it cannot be compared with the code."""
+
+    code = "missing-reference"
+
+
 class NotFoundError(MemoryError_):
     """No memory or candidate has this id."""
 

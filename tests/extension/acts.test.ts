@@ -35,6 +35,16 @@ test("a candidate is accepted on its row after the question where quotes go, and
   expect(shown.documents.at(-1)).toMatchObject({ uri: { path: "/repo/x.md" }, line: 8 });
 });
 
+test("a memory that is not marked as still true, as a reference was not found, says so shortly and leads to the places", async () => {
+  context.answer(protocol.memoryAct, () => ({ ...done, ok: false, code: "missing-reference", message: "Not marked as still true: load was not found in a.py.", action: null }));
+  answers.choices.push("Show Places");
+  await actOnMemory(context, "h1", { action: "verify" });
+  expect(shown.messages.at(-1)).toMatchObject({ severity: "error", text: "Lerim: Not marked as still true: load was not found in a.py.", choices: ["Show Places"] });
+  await expect.poll(() => shown.documents.at(-1)?.uri.path).toBe("/repo/x.md");
+  act.diagnose("/repo/x.md", { code: "reference-gone", line: 8 });
+  await expect.poll(() => shown.commands.at(-1)?.id).toBe("editor.action.quickFix");
+});
+
 test("a command looks for what it can act on, and says kindly that there is nothing", async () => {
   context.answer(protocol.memorySearch, () => ({ memories: [], ...noMeaning }));
   for (const action of ["restore", "delete", "archive"] as const) await actOnMemory(context, undefined, { action });

@@ -173,6 +173,18 @@ async def test_a_memory_called_outdated_says_so_until_that_is_undone_or_the_memo
     assert await marks() == (False, True, "")
 
 
+async def test_a_memory_whose_code_is_gone_is_not_marked_as_still_true_and_the_answer_names_its_file(
+    editor: Editor,
+) -> None:
+    path = write_memory(editor.repo)
+    await editor.start()
+    (editor.repo / "src" / "app.py").unlink()
+    handle = (await editor.ask(core.MEMORY_SHOW, {"id": path.as_uri()})).handle
+    done = await editor.ask(core.MEMORY_ACT, {"id": handle, "action": "verify"})
+    assert (done.ok, done.code, done.action, done.path) == (False, "missing-reference", None, str(path))
+    assert done.message == "Not marked as still true: load was not found in src/app.py."
+
+
 async def test_an_act_that_lacks_what_it_needs_is_refused_and_a_broken_handle_found_out(editor: Editor) -> None:
     path = write_memory(editor.repo)
     await editor.start()

@@ -6,7 +6,7 @@ import * as protocol from "../protocol";
 import { findFileChange, forgetFileChanges } from "./filechanges";
 import { activeMemories, type EligibleMemories, openFile, pickMemory, showLikelyPlaces } from "./memories";
 import { iconOf, kindHelp, kindOf, plainText, rowText } from "../text/wording";
-import { reportError, showInfo, withoutLinks } from "../editor/notifications";
+import { reportError, showError, showInfo, withoutLinks } from "../editor/notifications";
 
 type Requester = Pick<Context, "request">;
 type MemoryAction = Omit<protocol.MemoryActParams, "id">;
@@ -101,16 +101,25 @@ async function sendAction(context: Requester, handle: string, action: MemoryActi
 
 /** A result, and what it says besides of references that name no place: these can be shown. */
 type ShownResult = protocol.MemoryActView & { readonly note?: string };
+const placesButton = "Show Places";
 
-/** Shows the result of an action, with Undo. Throws if the sidecar refused it. */
+/** Shows the result of an action, with Undo. If a reference was not found, offers the places it may mean. Throws if the sidecar refused it for another reason. */
 export function showActionResult(context: Requester, result: ShownResult): void {
-  if (!result.ok) throw new Error(result.message);
+  if (!result.ok) {
+    if (result.code !== "missing-reference" || result.path === null) throw new Error(result.message);
+    void offerPlaces(result.message, result.path).catch(reportError);
+    return;
+  }
   forgetFileChanges();
   void offerUndo(context, result).catch(reportError);
 }
 
+async function offerPlaces(message: string, path: string): Promise<void> {
+  if ((await showError(plainText(message), placesButton)) === placesButton) await showLikelyPlaces(path);
+}
+
 async function offerUndo(context: Requester, { message, action, path, root, note = "" }: ShownResult): Promise<void> {
-  const openButton = note === "" ? "Open" : "Show Places";
+  const openButton = note === "" ? "Open" : placesButton;
   const choices = [...(action === null ? [] : ["Undo"]), ...(path === null ? [] : [openButton])];
   const choice = await showInfo(plainText(note === "" ? message : `${message}. ${note}`), ...choices);
   if (choice === openButton && path !== null) await (note === "" ? openFile({ path }, null) : showLikelyPlaces(path));

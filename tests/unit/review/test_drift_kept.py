@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lerim.errors import MissingReferenceError
 from lerim.memory.freshness.drift import DriftChecker
 from lerim.memory.record import MemoryRecord
 from lerim.memory.store import StoredMemory
@@ -270,6 +271,17 @@ def test_still_true_of_a_renamed_function_is_said_of_its_new_name(place: ReviewP
         assert drift(place) == {}
     edit(place, "open(path)", "open(path, 'rb')")
     assert drift(place) == {one.record.id: ("drifted", FETCH, "")}
+
+
+def test_still_true_of_a_place_that_is_gone_is_refused_in_one_short_sentence_with_the_likely_places_apart(
+    place: ReviewPaths, make: Make, git: Git
+) -> None:
+    filled(place, git)
+    one = remembered(place, make(references=("src/old.py#load",)))
+    with pytest.raises(MissingReferenceError) as refused:
+        acts.verify_memory(place, one.record.id)
+    assert refused.value.message == "Not marked as still true: load was not found in src/old.py."
+    assert refused.value.todo == f"Correct its references, or archive it. Likely places: {LOAD}."
 
 
 def test_each_act_that_says_a_memory_is_true_can_be_taken_back_where_nothing_is_committed(

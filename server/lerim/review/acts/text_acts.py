@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from lerim.errors import MemoryError_
+from lerim.errors import MemoryError_, MissingReferenceError
 from lerim.files import hash_text
 from lerim.memory import (
     Feedback,
@@ -14,6 +14,7 @@ from lerim.memory import (
     check_references,
     lifecycle,
     parse_record,
+    summarize_problems,
     verifying,
 )
 from lerim.redaction import redact_secrets
@@ -75,8 +76,8 @@ def _edited_text(memory: HeldMemory, edit: MemoryEdit) -> str:
 
 def verify_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
     """Confirm that a memory is still true: its references are compared with their current state from now on, those that
-    moved are updated, and its confidence becomes at least `ACCEPTED_CONFIDENCE`. Raises as `edit_memory`, and
-    MemoryError_ if a reference is not found or that state cannot be saved."""
+    moved are updated, and its confidence becomes at least `ACCEPTED_CONFIDENCE`. Raises as `edit_memory`,
+    MissingReferenceError if a reference is not found, and MemoryError_ if that state cannot be saved."""
     with hold_memory(paths, memory_id) as memory:
         unverified = replace(memory.record, verified="")
         verified = verifying.verify_record(paths.project, paths.home, unverified, current_second())
@@ -101,12 +102,13 @@ def verify_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
 
 def _require_found(memory: HeldMemory) -> None:
     problems = check_references(memory.paths.project.root, memory.record.references)
-    messages = [problem.message for problem in problems if problem.state == "not-found"]
-    if messages:
-        raise MemoryError_(
-            f"Not marked as still true: {'; '.join(messages)}.",
+    missing = [problem for problem in problems if problem.state == "not-found"]
+    if missing:
+        likely = ", ".join(place for problem in missing for place in problem.likely)
+        raise MissingReferenceError(
+            f"Not marked as still true: {summarize_problems(missing)}",
             where=str(memory.path),
-            todo="Correct its references, or archive it.",
+            todo=f"Correct its references, or archive it.{f' Likely places: {likely}.' if likely else ''}",
         )
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import get_args
 
-from lerim.errors import MemoryError_
+from lerim.errors import MemoryError_, MissingReferenceError
 from lerim.lsp.boundary import path_to_uri
 from lerim.lsp.features.changes import update_after_change
 from lerim.lsp.features.memories import loading
@@ -25,7 +25,10 @@ async def act_on_memory(sidecar: Sidecar, params: MemoryActParams) -> MemoryActV
     sidecar.require_trust("Changing memories")
     repo, stored = await loading.find_memory(sidecar, params.id)
     paths = candidate_counts.find_review_paths(sidecar, repo)
-    result = await sidecar.run_in_thread(_act, paths, stored.record.id, params)
+    try:
+        result = await sidecar.run_in_thread(_act, paths, stored.record.id, params)
+    except MissingReferenceError as error:  # the editor offers to show the places it may mean now
+        result = ReviewResult(False, error.code, error.message, path=error.where)
     return await announce_result(sidecar, repo, result)
 
 
