@@ -144,7 +144,8 @@ test("both sides of a conflict are joined once the person has seen how", async (
   await merging.merge(conflict);
   expect(context.params(protocol.memoryMerge).map(({ preview }) => preview)).toEqual([true]);
   expect(workspace.textDocuments.at(-1)?.getText()).toBe("-<<<<<<<");
-  answers.choices.push("Merge Both Sides");
+  expect(shown.lists.at(-1)).toMatchObject({ placeHolder: "Merge both sides of the conflict as shown?", items: [{ label: "$(check) Merge Both Sides" }, { label: "$(go-to-file) Open File" }] });
+  answers.picks.push("Merge Both Sides");
   await merging.merge(conflict);
   expect(context.params(protocol.memoryMerge).map(({ preview }) => preview)).toEqual([true, true, false]);
   await merging.merge({ root: "file:///other", path: "/other/.lerim/memory/decisions/m.md" });

@@ -112,7 +112,7 @@ test("accepting checks the references first, and leads to the panel where there 
   context.answer(protocol.reviewReferences, () => ({ problems: [{ reference: "a.py#load", state: "not-found", likely: ["b.py#load", "[x](command:evil)"] }] }));
   answers.choices.push("Open in Review", "Accept Anyway");
   await decideCandidate(context, target, "accept");
-  expect(shown.messages[0]).toMatchObject({ severity: "warning", text: "Lerim: a.py#load was not found. The review shows where it may be." });
+  expect(shown.messages[0]).toMatchObject({ severity: "warning", text: "a.py#load was not found. The review shows where it may be.", modal: true }); // a notification would go by itself, and nothing would be accepted
   expect([shown.commands.at(-1), context.params(protocol.reviewAct)]).toEqual([{ id: "lerim.openReview", args: [{ root, id: "c1" }] }, []]);
   await decideCandidate(context, target, "accept");
   expect(context.params(protocol.reviewAct)).toEqual([{ root, id: "c1", scope: "project", action: "accept" }]);

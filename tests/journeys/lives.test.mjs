@@ -335,9 +335,9 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.shot("checked");
     await screen.clearNotifications();
     await screen.command("View: Hide Panel");
-    await screen.rowAction(row(/both\.md/), "Resolve Merge Conflict in Memory", /how both sides of the conflict would be merged/);
+    await screen.rowAction(row(/both\.md/), "Resolve Merge Conflict in Memory", /Resolve Merge Conflict in Memory/);
     await screen.shot("merge");
-    await screen.button("Merge Both Sides");
+    await screen.pick("Merge both sides of the conflict as shown?", "", "Merge Both Sides");
     await until("the file is one again", () => !readFileSync(path, "utf8").includes("<<<<<<<"));
     await screen.notification(/Merged: Count in cents/);
     await screen.clearNotifications();

@@ -288,7 +288,7 @@ export class Screen {
     });
   }
 
-  /** Clicks an action at the end of a row of a tree until a notification says `told`. The actions show while the pointer is on the row: a tree
+  /** Clicks an action at the end of a row of a tree until a notification or the title of a list says `told`. The actions show while the pointer is on the row: a tree
    * that is drawn anew under a resting pointer hides them, so the pointer leaves first and comes back. A click on a row that is just being
    * replaced acts on nothing. */
   async rowAction(target, label, told) {
@@ -298,7 +298,7 @@ export class Screen {
       await this.page.mouse.move(5, 5);
       await target.hover({ timeout: patience });
       await target.locator(`.action-label[aria-label^="${label}"]`).click({ timeout: patience });
-      return until("the notification", async () => (await this.notifications()).some((text) => told.test(text)), patience);
+      return until("the answer", async () => [...(await this.notifications()), ...(await this.page.locator(".quick-input-title:visible").allInnerTexts())].some((text) => told.test(text)), patience);
     });
   }
 

@@ -6,7 +6,6 @@ import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
 import { referenceProblemsText } from "../text/wording";
 import { showActionResult } from "./acts";
-import { showWarning } from "../editor/notifications";
 
 export interface CandidateTarget {
   readonly root: string;
@@ -49,7 +48,7 @@ async function confirmReferences(context: Pick<Context, "request">, target: prot
   if (problems.length === 0) return true;
   const acceptButton = "Accept Anyway";
   const reviewButton = "Open in Review";
-  const choice = await showWarning(referenceProblemsText(problems), acceptButton, reviewButton);
+  const choice = await vscode.window.showWarningMessage(referenceProblemsText(problems), { modal: true }, acceptButton, reviewButton);
   if (choice === reviewButton) await openInReview(target.root, target.id);
   return choice === acceptButton;
 }

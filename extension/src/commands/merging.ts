@@ -6,7 +6,8 @@ import { chooseRoot } from "../editor/roots";
 import { showInfo } from "../editor/notifications";
 
 const scheme = "lerim-merge";
-const mergeChoice = "Merge Both Sides";
+const mergeChoice = { label: "$(check) Merge Both Sides" };
+const openChoice = { label: "$(go-to-file) Open File" };
 
 export interface Conflict {
   readonly root: string;
@@ -37,8 +38,9 @@ export class ConflictMerger implements vscode.TextDocumentContentProvider, vscod
     this.#diffs.set(uri.toString(), diff);
     this.#contentChanged.fire(uri);
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
-    const choice = await showInfo("This is how both sides of the conflict would be merged.", mergeChoice, "Open File");
-    if (choice === "Open File") await vscode.window.showTextDocument(vscode.Uri.file(conflict.path));
+    // ignoreFocusOut: the person scrolls through the difference while the question stays
+    const choice = await vscode.window.showQuickPick([mergeChoice, openChoice], { title: "Resolve Merge Conflict in Memory", placeHolder: "Merge both sides of the conflict as shown?", ignoreFocusOut: true });
+    if (choice === openChoice) await vscode.window.showTextDocument(vscode.Uri.file(conflict.path));
     if (choice !== mergeChoice) return;
     const { acted } = await this.context.request(protocol.memoryMerge, { ...conflict, preview: false });
     if (acted !== null) showActionResult(this.context, acted);
