@@ -26,6 +26,7 @@ OWN = "Always use uv here."
         "What must I do to understand this error",
         "Version 3:14 warning lights and 16:9 screens stay",
         "app 2.0 requires numpy, but keep 1.0 supported",
+        "at first (I think) it was read twice",
         "app 2.0 requires numpy 2, but you have to keep 1.0 working",
         "3:15 error appears in the log when I open the page",
         "10:30 warning mails stop, please look at them",
@@ -56,6 +57,9 @@ def test_a_persons_own_message_stays_as_it_is(text: str) -> None:
         "example.invalid/x?a=*:1  Failed to load resource: the server responded with a status of 404 ()",
         "8The resource was preloaded but not used. Please make sure that it is.Understand this warning",
         "  12:7  error  'total' is never read  @typescript-eslint/no-unused-vars",
+        "    at Array.map (<anonymous>)",
+        "    at load (/srv/app/a.js:3:14)",
+        "    at com.example.Shop.load(Shop.java:12)",
         "some-package 4.1.0 requires numpy>=2, but you have numpy 1.26 which is incompatible.",
     ],
 )

@@ -111,7 +111,8 @@ _LOGGED = re.compile(
     r"[^\n]{0,2000}\SUnderstand this (?:error|warning)\s{0,4}$|"  # the link after each message of Chrome's console
     r"\d{1,6}:\d{1,6} {2,8}(?:error|warning) {2}|"  # ESLint, in columns
     r"[\w.-]{1,80} \d[\w.+!-]{0,40} requires [^\n]{1,500}, but you have [\w.-]{1,80} \d|"  # pip
-    r"at [\w$.<>]{1,200} ?\(|npm (?:ERR!|WARN\b)|[A-Za-z_][\w.]{0,80}(?:Error|Exception|Warning): |E   )"
+    r"at [\w$.<>]{1,200}(?:\(| \([^()\n]{0,300}(?::\d|anonymous|native))|"
+    r"npm (?:ERR!|WARN\b)|[A-Za-z_][\w.]{0,80}(?:Error|Exception|Warning): |E   )"
 )
 _HEADER = re.compile(
     r"\s{0,8}[*_]{0,2}(from|to|cc|subject|date|sent|reply-to|von|an|betreff|gesendet|datum|de|à|objet|envoyé|"
