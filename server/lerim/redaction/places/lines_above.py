@@ -161,6 +161,7 @@ def _find_table_cells(text: str, lowered: str, found_parts: Set[str]) -> Iterato
         if not columns or len(headings) < 2:
             continue
         at = start + len(line) + 1
+        is_ruled = bool(_RULER.match(text[at : at + _MOST_LINE_CHARACTERS].partition("\n")[0]))
         for row in text[at : at + _MOST_ROWS * _MOST_LINE_CHARACTERS].split("\n")[:_MOST_ROWS]:
             cells = _split_cells(row, separator)
             if not _RULER.match(row):
@@ -174,7 +175,8 @@ def _find_table_cells(text: str, lowered: str, found_parts: Set[str]) -> Iterato
                     if column + column_shift < 0:
                         continue
                     cell_start, cell = cells[column + column_shift]
-                    if _NAME_OF_VARIABLE.match(headings[column][1]) and _NAME_OF_VARIABLE.match(cell):
+                    is_variable = _NAME_OF_VARIABLE.match(headings[column][1]) and _NAME_OF_VARIABLE.match(cell)
+                    if is_variable and not is_ruled:
                         continue  # a row of a table of variables, not its heading
                     match = _CELL.match(cell)
                     is_chosen = match and _PASSWORD_HEADING.match(headings[column][1]) and looks_chosen(match["value"])
