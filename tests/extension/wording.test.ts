@@ -165,6 +165,7 @@ test("what is wrong with references is one short sentence, and where they may be
     "2 references were not found.",
     "2 references were not found or are ambiguous. The review shows where they may be.",
   ]);
+  expect(referenceProblemsText([{ ...lost, reference: "a\u202eyp.b" }])).toBe("a⟨U+202E⟩yp.b was not found.");
 });
 
 test("the characters that the editor spells out are those that the sidecar spells out", () => {

@@ -59,7 +59,7 @@ export function referenceProblemsText(problems: readonly ReferenceProblem[]): st
   const where = problems.some(({ likely }) => likely.length > 0) ? ` The review shows where ${problems.length === 1 ? "it" : "they"} may be.` : "";
   const ambiguous = problems.some(({ state }) => state === "ambiguous") ? " or are ambiguous" : "";
   if (first === undefined || problems.length > 1) return `${problems.length} references were not found${ambiguous}.${where}`;
-  return `${first.reference} was ${first.state === "ambiguous" ? "found more than once" : "not found"}.${where}`;
+  return `${spellOutHidden(first.reference)} was ${first.state === "ambiguous" ? "found more than once" : "not found"}.${where}`;
 }
 
 /** What the figure of a candidate means, as a tooltip. */
