@@ -158,6 +158,12 @@ def test_a_short_request_is_told_with_what_follows_it() -> None:
     assert told(prompt(0, "修复登录。上次部署以来它一直返回错误。")).title.startswith("修复登录")
 
 
+@pytest.mark.parametrize("first", ["Fix #1234 (v2.3.1)", "PR-12: 404", "return early"])
+def test_a_first_line_of_few_letters_is_told_but_code_is_not(first: str) -> None:
+    assert first.lower() in told(prompt(0, f"{first}\n\nThe page is missing.")).title.lower()
+    assert told(prompt(0, "const a = load();\nWhy is the page missing here?")).title == "Why is the page missing here?"
+
+
 def test_a_plan_that_was_handed_over_gives_its_title() -> None:
     made = told(
         prompt(0, "Implement the following plan:\n\n# Plan: Group the table by day\n\n## Context\nThe table is long."),

@@ -6,7 +6,14 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from lerim.extraction.facts import capitalize_first, find_sentences, shorten, split_spoken, squeeze_spaces
+from lerim.extraction.facts import (
+    capitalize_first,
+    find_sentences,
+    select_own_words,
+    shorten,
+    split_spoken,
+    squeeze_spaces,
+)
 from lerim.patterns import compile_later
 from lerim.redaction import clean_text, remove_private_blocks, strip_markup
 
@@ -35,6 +42,8 @@ _POLITE_REQUEST = compile_later(
     r"^(?:(?:please|pls|ok|now|hey|hi|let['’]?s|(?:can|could|would|will) (?:you|we)|i want you to)[ ,]{1,2})+",
     re.IGNORECASE,
 )
+_SAYS = compile_later(r"(?![^\n]{0,400}(?:[;{}=<>]|\w\())[^\W\d_]{2,30}[ :-]")
+"""A line that begins with a word and is no code: `Fix #1234 (v2.3.1)`."""
 _FIRST = 3
 _SETS_OUT = compile_later(
     r"^(?:let me|let'?s|i['’]?ll|i will|i am going|i['’]m going|i need|i should|i can see|i see\b|i have (?:a|the) |"
@@ -67,7 +76,7 @@ def summarize_request(text: str, most: int) -> str:
     if match := _PLAN.match(squeeze_spaces(" ".join(lines[:2]))):
         plan = squeeze_spaces(" ".join(lines[:2]))[match.end() :]
         return shorten(f"Implement the plan: {plan}", most) if plan else ""
-    sentences = [squeeze_spaces(one) for one in split_spoken(own[:MAX_READ_CHARS])]
+    sentences = [squeeze_spaces(one) for one in _list_spoken(own[:MAX_READ_CHARS])]
     said = " ".join(_strip_markdown(" ".join(sentences)).split()) if sentences else whole
     return shorten(said, most)
 
@@ -100,6 +109,14 @@ def one_line(text: str, most: int) -> str:
     markup and links, as a summary shows it."""
     shown = clean_text(remove_private_blocks(text))[:MAX_READ_CHARS].lstrip(" \t\n>#*-")
     return shorten(squeeze_spaces(_strip_markdown(shown)), most)
+
+
+def _list_spoken(text: str) -> list[str]:
+    """Returns the sentences that a person said, and before them the first line if it says something in few letters."""
+    sentences = split_spoken(text)
+    first = select_own_words(text).strip().partition("\n")[0]
+    is_missing = bool(_SAYS.match(first)) and not (sentences and sentences[0][:20] in first)
+    return [first, *sentences] if is_missing else sentences
 
 
 def _clip_head(text: str) -> str:
