@@ -13,8 +13,11 @@ export async function askWhereQuotesGo(): Promise<"shared" | "local" | undefined
     "Share the quotes of memories in git?",
     {
       modal: true,
-      detail:
-        `A memory is a markdown file in the repository. Its title and text are in the file in either case, and may repeat what was said in the session.\n\n${shareButton}: the file has the exact quotes of your sessions, too, and everyone with access to the repository can read them.\n\n${keepButton}: the quotes are stored outside the repository.\n\nLerim commits nothing itself. You are asked once per repository, and can change the answer with the command Lerim: Choose Where Quotes Are Kept.`,
+      detail: [
+        `${shareButton}: a memory's file in the repository has the exact quotes, too.`,
+        `${keepButton}: the file has only title and text, which may repeat what was said.`,
+        "The command Lerim: Choose Where Quotes Are Kept changes this.",
+      ].join("\n\n"),
     },
     keepButton,
     shareButton,

@@ -88,7 +88,7 @@ export const TextEditorRevealType = { AtTop: 3 };
 
 /** What the person saw, in order. */
 export const shown = {
-  messages: [] as { severity: "info" | "warning" | "error"; text: string; modal: boolean; choices: string[] }[],
+  messages: [] as { severity: "info" | "warning" | "error"; text: string; modal: boolean; choices: string[]; detail?: string }[],
   progress: [] as string[],
   documents: [] as { uri: Uri; line: number | undefined; preview?: boolean }[],
   commands: [] as { id: string; args: unknown[] }[],
@@ -227,10 +227,10 @@ function added<T>(list: T[], item: T): T {
 }
 
 function message(severity: "info" | "warning" | "error") {
-  return (text: string, ...rest: (string | { modal: boolean })[]): Promise<string | undefined> => {
+  return (text: string, ...rest: (string | { modal: boolean; detail?: string })[]): Promise<string | undefined> => {
     const choices = rest.filter((item) => typeof item === "string");
-    const modal = rest.some((item) => typeof item === "object" && item.modal);
-    shown.messages.push({ severity, text, modal, choices });
+    const options = rest.find((item) => typeof item === "object");
+    shown.messages.push({ severity, text, modal: options?.modal === true, choices, ...(options?.detail === undefined ? {} : { detail: options.detail }) });
     const answer = choices.length > 0 ? answers.choices.shift() : undefined;
     return Promise.resolve(answer);
   };
