@@ -343,6 +343,8 @@ async def test_a_comment_says_once_what_its_title_and_text_and_quote_all_say(edi
         ["**Use uv\\, not pip** (you)", "> “uv it is”  \n> (the agent)"],
         ["**Amounts are in cents**", "> “Amounts are in cents\\, as billing wants them\\.”  \n> (you)"],
     ]
+    listed = await editor.ask(core.REVIEW_LIST, {"root": editor.root})
+    assert [(one.body, one.text) for one in listed.candidates] == [(reason, ""), ("Use uv, not pip", "")]
 
 
 async def test_in_the_form_tags_and_references_are_completed_as_in_a_memorys_file(editor: Editor) -> None:

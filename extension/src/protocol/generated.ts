@@ -498,6 +498,7 @@ export interface CandidateComment {
  * no longer be active. `neighbours` are the most similar active memories, best first; `waitingSince` is when its file
  * was last written, "" if unknown; `suggested` is the preselected answer for one of them. `scope` "global":
  * it would become one of the person's own memories. `canChangeKind`: the memory it would add can be of another kind.
+ * `text` is what to show of `body` beside the title and the quotes: what they do not say themselves.
  */
 export interface CandidateView {
   id: string;
@@ -530,6 +531,7 @@ export interface CandidateView {
   neighbours: NeighbourView[];
   suggested: SuggestedView | null;
   canChangeKind: boolean;
+  text: string;
 }
 /**
  * A verbatim quote of at most 200 characters, the turn it comes from and its speaker.

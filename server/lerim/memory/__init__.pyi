@@ -20,6 +20,7 @@ from .claims import never_written_by_lerim as never_written_by_lerim
 from .claims import skip_politeness as skip_politeness
 from .claims import split_sentences as split_sentences
 from .claims import strip_boilerplate as strip_boilerplate
+from .claims import text_beyond_quotes as text_beyond_quotes
 from .claims import without_quotes as without_quotes
 from .claims import without_replied_to as without_replied_to
 from .claims import word_stems as word_stems

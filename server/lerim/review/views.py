@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from lerim.memory import Evidence, Primitive, Scope, StoredMemory, redact_record
+from lerim.memory import Evidence, Primitive, Scope, StoredMemory, redact_record, text_beyond_quotes
 from lerim.redaction import redact_secrets, remove_orders, show_hidden
 from lerim.review.candidates import Maker, Proposal, ProposedAction
 from lerim.review.compare import ANSWERS, NearMemory
@@ -61,6 +61,7 @@ class CandidateView(msgspec.Struct, frozen=True):
     no longer be active. `neighbours` are the most similar active memories, best first; `waiting_since` is when its file
     was last written, "" if unknown; `suggested` is the preselected answer for one of them. `scope` "global":
     it would become one of the person's own memories. `can_change_kind`: the memory it would add can be of another kind.
+    `text` is what to show of `body` beside the title and the quotes: what they do not say themselves.
     """
 
     id: str
@@ -93,6 +94,7 @@ class CandidateView(msgspec.Struct, frozen=True):
     neighbours: list[NeighbourView] = []
     suggested: SuggestedView | None = None
     can_change_kind: bool = False
+    text: str = ""
 
 
 class LeftOutView(msgspec.Struct, frozen=True):
@@ -159,6 +161,7 @@ def candidate_view(proposal: Proposal, scope: Scope = "project") -> CandidateVie
         waiting_since=_written_time(proposal.path),
         ends=list(proposal.ends),
         can_change_kind=proposal.can_change_kind,
+        text=text_beyond_quotes(record.title, record.body, [one.quote for one in record.evidence]),
     )
 
 

@@ -175,7 +175,7 @@ export function candidate(id: string, changes: Partial<CandidateView> = {}): Can
   const said = { ...fromSession, evidence: [{ quote: "use uv, not pip", turn: "t1", who: "user" }], signal: "correction", maker: "rules", reason: "", flags: [] } as const;
   const claim = { primitive: "decision", kind: null, title: `Use uv, not pip (${id})`, body: "The project installs with uv.", tags: ["build"], references: ["pyproject.toml"] } as const;
   const effect = { action: "add", target: null, diff: null, targets: [], ends: [], neighbours: [], suggested: null } as const;
-  return { id, ...claim, ...said, ...effect, confidence: 0.8, edited: false, path: "", scope: "project", waitingSince: "", canChangeKind: true, ...changes } as CandidateView;
+  return { id, ...claim, ...said, ...effect, confidence: 0.8, edited: false, path: "", scope: "project", waitingSince: "", canChangeKind: true, text: claim.body, ...changes } as CandidateView;
 }
 
 export function neighbour(id: string, changes: Partial<NeighbourView> = {}): NeighbourView {

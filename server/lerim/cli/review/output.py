@@ -9,7 +9,7 @@ from typing import Literal
 import typer
 
 from lerim.cli.terminal import EXIT_CODES, output, post_to_server, refresh_agent_files, shortest_prefix
-from lerim.memory import SPEAKER_NAMES, Evidence, find_replied_to, is_quoted, without_replied_to
+from lerim.memory import SPEAKER_NAMES, Evidence, find_replied_to, is_quoted
 from lerim.review import CandidateView, ReviewPaths, ReviewResult, flag_text
 from lerim.times import format_moment
 from lerim.views import ResultListOutput, ResultView, collect_results, make_result_view
@@ -26,7 +26,7 @@ def show_candidate(view: CandidateView) -> None:
             _describe_origin(view),
             *_describe_suggestion(view),
             *(f"similar ({output.format_percent(one.similarity)}): {one.id} “{one.title}”" for one in view.neighbours),
-            *([] if _is_quoted(view) else view.body.splitlines()),
+            *view.text.splitlines(),
             *(f"{_describe_speaker(view, quote)}: “{quote.quote}”" for quote in view.evidence),
             *([f"files: {', '.join(view.references)}"] if view.references else []),
             *(f"warning: {flag_text(flag)}" for flag in view.flags),
@@ -34,12 +34,6 @@ def show_candidate(view: CandidateView) -> None:
         ],
     )
     output.print_line()
-
-
-def _is_quoted(view: CandidateView) -> bool:
-    """Return whether the quotes say all that the text says."""
-    parts = filter(str.strip, (without_replied_to(view.body), find_replied_to(view.body)))
-    return all(any(is_quoted(part, one.quote) for one in view.evidence) for part in parts)
 
 
 def _describe_speaker(view: CandidateView, quote: Evidence) -> str:

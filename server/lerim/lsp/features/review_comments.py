@@ -11,7 +11,7 @@ from lerim.lsp.boundary import escape_block, escape_line, shorten_text, split_li
 from lerim.lsp.features.language import read_source
 from lerim.lsp.protocol import FileParams, redact_text
 from lerim.lsp.window import FileLocation, Sidecar, candidate_counts
-from lerim.memory import SPEAKER_NAMES, body_without_title, definitions, is_quoted, parse_reference
+from lerim.memory import SPEAKER_NAMES, definitions, is_quoted, parse_reference
 from lerim.review import CandidateView, Proposal, candidate_view, flag_text, queue
 
 MAX_COMMENTS = 20
@@ -107,15 +107,14 @@ def _describe_proposal(view: CandidateView) -> str:
 
 
 def _render_comment(view: CandidateView) -> str:
-    body = view.body.strip()
     quotes = [one for one in view.evidence if one.quote.strip()]
     repeating = [one for one in quotes if is_quoted(view.title, one.quote) and is_quoted(one.quote, view.title)]
     title = f"**{escape_line(view.title) or 'Untitled'}**"
     speakers = dict.fromkeys(SPEAKER_NAMES[one.who] for one in repeating)
     parts = [f"{title} ({', '.join(speakers)})" if speakers else title]
     parts += [f"⚠ {escape_line(flag_text(flag))}" for flag in view.flags]
-    if body_without_title(view.title, body) and not any(is_quoted(body, one.quote) for one in quotes):
-        parts.append(escape_block(shorten_text(body, MAX_BODY)))
+    if view.text:
+        parts.append(escape_block(shorten_text(view.text, MAX_BODY)))
     if view.reason:
         parts.append(escape_line(shorten_text(view.reason, MAX_REASON)))
     parts += [

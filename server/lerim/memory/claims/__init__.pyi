@@ -9,6 +9,7 @@ from .claim_words import find_replied_to as find_replied_to
 from .claim_words import is_quoted as is_quoted
 from .claim_words import skip_politeness as skip_politeness
 from .claim_words import strip_boilerplate as strip_boilerplate
+from .claim_words import text_beyond_quotes as text_beyond_quotes
 from .claim_words import without_quotes as without_quotes
 from .claim_words import without_replied_to as without_replied_to
 from .claim_words import word_stems as word_stems

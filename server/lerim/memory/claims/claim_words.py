@@ -10,6 +10,7 @@ memory of a kind and say nothing about the rule itself. Their words do not count
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TypeVar
@@ -140,6 +141,19 @@ def is_quoted(text: str, quote: str) -> bool:
     before, after = before.rstrip(' “"(-–—'), after.lstrip(' ”")')
     begins = not before or before[-1] in ".!?:;…" or skip_politeness(f"{before} x")[0] == "x"
     return begins and (not after or _SENTENCE_STOP.match(after) is not None)
+
+
+def text_beyond_quotes(title: str, body: str, quotes: Iterable[str]) -> str:
+    """Returns a body without what the title or a quote shown beside it says, too: the statement, as a whole or not at
+    all, and the words that it replies to."""
+    said = tuple(quotes)
+    found = _REPLIED_TO.search(body) if IN_REPLY_TO in body else None
+    if found is not None and any(is_quoted(found[1], quote) for quote in said):
+        statement, rest = body[: found.start()], body[found.end() :]
+    else:
+        statement, rest = body, ""
+    is_repeated = not body_without_title(title, statement.strip()) or any(is_quoted(statement, one) for one in said)
+    return (rest if is_repeated else f"{statement}{rest}").strip()
 
 
 def strip_boilerplate(text: str) -> str:

@@ -42,7 +42,7 @@ export function candidateDetail(candidate: CandidateView, chosen: string, action
       button("Reject", actions.reject, { class: "reject", disabled: !allowed.act, title: "Reject (r)" }),
       button("Undo", actions.undo, { class: "undo", disabled: allowed.undoText === "", title: allowed.undoText === "" ? "There is nothing to undo" : `Undo “${allowed.undoText}” (u)` }),
     ),
-    ...(saysTheSame(candidate.title, candidate.body) ? [] : [h("div", { class: "candidate-body", attributes: { dir: "auto" } }, ...prose(withoutBold(candidate.body)))]),
+    ...(candidate.text === "" ? [] : [h("div", { class: "candidate-body", attributes: { dir: "auto" } }, ...prose(withoutBold(candidate.text)))]),
   );
   article.append(...proposedChanges(candidate, actions.openTarget));
   const similar = similarMemories(candidate, chosen, allowed.act, { answer: actions.answer, choose: actions.choose, open: actions.openTarget });
@@ -110,10 +110,4 @@ function makerText(maker: CandidateView["maker"]): string {
   if (maker === "agent") return "a coding agent";
   if (maker === "file") return "a file";
   return maker === "maintain" ? "Lerim: Find Memories to Merge or Archive" : "Lerim";
-}
-
-/** Whether a body only repeats the title. */
-function saysTheSame(title: string, body: string): boolean {
-  const words = (text: string): string => text.trim().replace(/[.!]$/, "").toLowerCase();
-  return words(title) === words(body);
 }

@@ -1,0 +1,29 @@
+"""What is shown of a candidate's text beside its title and quotes."""
+
+from __future__ import annotations
+
+import pytest
+
+from lerim.memory import text_beyond_quotes
+
+TITLE = "Keep the ids in sessions"
+SAID = "But keep the ids in sessions, they are used only there."
+ASKED = "**Verdict:** Keep them in `paths`"
+CHANGED = "The agent changed `a.go`."
+
+
+@pytest.mark.parametrize(
+    ("body", "quotes", "shown"),
+    [
+        ("Keep the ids in sessions.", [], ""),
+        (SAID, [SAID], ""),
+        (f"{SAID} In reply to: “Verdict: Keep them in `paths`” {CHANGED}", [SAID, ASKED], CHANGED),
+        (f"{SAID} In reply to: “Where?” {CHANGED}", [SAID], f"{SAID} In reply to: “Where?” {CHANGED}"),
+        (f"{SAID} In reply to: “Where?”", ["Where?"], SAID),
+        (SAID, [f"Never {SAID[4:]}"], SAID),
+        (SAID, [""], SAID),
+        ("", [SAID], ""),
+    ],
+)
+def test_a_text_is_shown_without_what_the_title_and_the_quotes_say(body: str, quotes: list[str], shown: str) -> None:
+    assert text_beyond_quotes(TITLE, body, quotes) == shown
