@@ -118,6 +118,17 @@ test("uv is used where it is there, and Python's own tools when uv fails for a r
 });
 
 test.each([
+  ["pip 23.2.1 from /usr/lib/python3", [/python3 -I -m venv --without-pip/, /^python3 -I -m pip --python .* install/]],
+  ["pip 20.3.4 from /usr/lib/python3", [/python3 -I -m venv \//, /^python -I -m pip install/, /^python -I -m pip uninstall/]],
+] as const)("with %s the packages are installed by the pip that is quickest", async (version, expected) => {
+  machine.on("pip --version", { ...silent, stdout: version });
+  await ensure();
+  const ran = machine.ran.filter((line) => / -m (venv|pip (?!--version))/.test(line));
+  expect(ran).toHaveLength(expected.length);
+  for (const [position, pattern] of expected.entries()) expect(ran[position]).toMatch(pattern);
+});
+
+test.each([
   ["pip install", { code: 1, stdout: "", tail: "Failed to establish a new connection: [Errno 111]\nNo matching distribution" }, "offline"],
   ["import pygls", { code: 1, stdout: "", tail: "ImportError: cannot open shared object" }, "unknown"],
   ["pip install", "cancel", "cancelled"],

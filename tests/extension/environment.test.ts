@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { withGuard, taskkill } from "../../extension/src/sidecar/guard";
-import { healthCommand, installCommands, isSupportedVersion, parseProbe, probeCommand, pythonCandidates, sidecarCommand, sidecarEnvironment, toolEnvironment, venvPython } from "../../extension/src/sidecar/environment";
+import { canInstallElsewhere, healthCommand, installCommands, isSupportedVersion, parseProbe, probeCommand, pythonCandidates, sidecarCommand, sidecarEnvironment, toolEnvironment, venvPython } from "../../extension/src/sidecar/environment";
 
 test.each([
   ["win32", { file: "py", args: ["-3"] }],
@@ -57,14 +57,31 @@ test("the interpreter of an environment stands where each system puts it", () =>
 });
 
 test("with uv nothing of a project is looked at and only pinned packages are installed", () => {
-  expect(installCommands("linux", { uv: true, python: "/usr/bin/python3", folder: "/env/1", locks: ["/x/requirements.lock"] })).toEqual([
+  expect(installCommands("linux", { installer: "uv", python: "/usr/bin/python3", folder: "/env/1", locks: ["/x/requirements.lock"] })).toEqual([
     { file: "uv", args: ["venv", "--no-project", "--python", "/usr/bin/python3", "/env/1"] },
     { file: "uv", args: ["pip", "install", "--python", "/env/1/bin/python", "--no-deps", "--require-hashes", "-r", "/x/requirements.lock"] },
   ]);
 });
 
-test("without uv the environment's own pip installs, on Windows with paths as they are", () => {
-  const [venv, pip] = installCommands("win32", { uv: false, python: "C:\\Program Files\\Python\\python.exe", folder: "C:\\Users\\Jo Doe\\env", locks: ["C:\\x\\requirements.lock"] });
+test("the base interpreter's pip installs into an environment without one, and compiles nothing", () => {
+  expect(installCommands("linux", { installer: "pip", python: "/usr/bin/python3", folder: "/env/1", locks: ["/x/requirements.lock"] })).toEqual([
+    { file: "/usr/bin/python3", args: ["-I", "-m", "venv", "--without-pip", "/env/1"] },
+    { file: "/usr/bin/python3", args: ["-I", "-m", "pip", "--python", "/env/1/bin/python", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off", "--no-compile", "--no-deps", "--require-hashes", "-r", "/x/requirements.lock"] },
+  ]);
+});
+
+test.each([
+  ["pip 22.2.2 from /usr/lib/python3/dist-packages/pip (python 3.11)\n", false],
+  ["pip 22.3 from C:\\Python\\Lib\\site-packages\\pip (python 3.11)\r\n", true],
+  ["pip 23.0.1 from /usr/lib/python3/dist-packages/pip (python 3.11)", true],
+  ["pip 9.0.3", false],
+  ["", false],
+])("whether %j can install into another environment: %s", (version, can) => {
+  expect(canInstallElsewhere(version)).toBe(can);
+});
+
+test("without uv and such a pip, the environment's own pip installs, on Windows with paths as they are", () => {
+  const [venv, pip] = installCommands("win32", { installer: "own-pip", python: "C:\\Program Files\\Python\\python.exe", folder: "C:\\Users\\Jo Doe\\env", locks: ["C:\\x\\requirements.lock"] });
   expect(venv).toEqual({ file: "C:\\Program Files\\Python\\python.exe", args: ["-I", "-m", "venv", "C:\\Users\\Jo Doe\\env"] });
   expect(pip?.file).toBe("C:\\Users\\Jo Doe\\env\\Scripts\\python.exe");
   expect(pip?.args.slice(-4)).toEqual(["--no-deps", "--require-hashes", "-r", "C:\\x\\requirements.lock"]);

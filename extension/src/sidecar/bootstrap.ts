@@ -5,15 +5,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   appleStub,
+  canInstallElsewhere,
   type Command,
   developerToolsCommand,
   type Environ,
+  type Installer,
   type Interpreter,
   type Platform,
   healthCommand,
   installCommands,
   isSupportedVersion,
   parseProbe,
+  pipVersionCommand,
   probeCommand,
   pythonCandidates,
   slimCommand,
@@ -138,13 +141,14 @@ async function createEnvironment(folder: string, { lockFiles: locks, megabytes }
   const version = await step(uvVersionCommand(), probeTimeoutMs);
   const hasUv = version.code === 0 && version.stdout.startsWith("uv ");
   tools.log(hasUv ? `installing with ${version.stdout.trim()}` : "installing with venv and pip");
+  const installWith = (installer: Installer): Promise<void> => install({ installer, python: python.path, folder, locks }, megabytes, step, tools);
   try {
     try {
-      await install(installCommands(tools.platform, { uv: hasUv, python: python.path, folder, locks }), folder, megabytes, step, tools);
+      await installWith(hasUv ? "uv" : await choosePip(python, step));
     } catch (error) {
       if (!hasUv || !(error instanceof BootstrapError) || error.reason !== "unknown") throw error;
       tools.log("uv failed unexpectedly, trying venv and pip");
-      await install(installCommands(tools.platform, { uv: false, python: python.path, folder, locks }), folder, megabytes, step, tools);
+      await installWith(await choosePip(python, step));
     }
     const venvInterpreter = venvPython(tools.platform, folder);
     tools.report("Checking the environment…");
@@ -174,16 +178,23 @@ function makeStepRunner(cwd: string, tools: Tools): StepRunner {
   };
 }
 
-async function install(commands: readonly Command[], folder: string, megabytes: number, step: StepRunner, tools: Tools): Promise<void> {
+/** The base interpreter's own pip if it is recent enough; Debian's Python, for one, may have none. */
+async function choosePip(python: Interpreter, step: StepRunner): Promise<Installer> {
+  const { code, stdout } = await step(pipVersionCommand(python.path), probeTimeoutMs);
+  return code === 0 && canInstallElsewhere(stdout) ? "pip" : "own-pip";
+}
+
+async function install(plan: Parameters<typeof installCommands>[1], megabytes: number, step: StepRunner, tools: Tools): Promise<void> {
+  const { folder } = plan;
   await removeEnvironment(folder);
   const messages = ["Creating a Python environment…", `Installing packages (about ${megabytes} MB, once)…`];
-  for (const [position, command] of commands.entries()) {
+  for (const [position, command] of installCommands(tools.platform, plan).entries()) {
     tools.report(messages[position] ?? "Installing…");
     tools.log(`> ${[command.file, ...command.args].join(" ")}`);
     expectSuccess(await step(command));
   }
   // removing the installer only saves space, so a failure does not matter
-  if (commands[0]?.file !== "uv") await step(slimCommand(venvPython(tools.platform, folder)));
+  if (plan.installer === "own-pip") await step(slimCommand(venvPython(tools.platform, folder)));
 }
 
 function expectSuccess(outcome: Outcome): void {

@@ -81,24 +81,44 @@ export function venvPython(platform: Platform, folder: string): string {
   return platform === "win32" ? win32.join(folder, "Scripts", "python.exe") : posix.join(folder, "bin", "python");
 }
 
-/** Creates the environment in `folder` from the hashed `locks`, with uv if available, else with venv and pip. */
-export function installCommands(platform: Platform, plan: { uv: boolean; python: string; folder: string; locks: readonly string[] }): Command[] {
+/** What installs packages into an environment: uv, the pip of the base interpreter, or one that is first put into the environment, which takes twice as long. */
+export type Installer = "uv" | "pip" | "own-pip";
+
+/** Creates the environment in `folder` from the hashed `locks`. */
+export function installCommands(platform: Platform, plan: { installer: Installer; python: string; folder: string; locks: readonly string[] }): Command[] {
   const venvInterpreter = venvPython(platform, plan.folder);
   const pinned = ["--no-deps", "--require-hashes", ...plan.locks.flatMap((lock) => ["-r", lock])];
-  if (plan.uv) {
+  if (plan.installer === "uv") {
     return [
       { file: "uv", args: ["venv", "--no-project", "--python", plan.python, plan.folder] },
       { file: "uv", args: ["pip", "install", "--python", venvInterpreter, ...pinned] },
     ];
   }
+  const install = ["install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off"];
+  if (plan.installer === "pip") {
+    return [
+      { file: plan.python, args: ["-I", "-m", "venv", "--without-pip", plan.folder] },
+      { file: plan.python, args: ["-I", "-m", "pip", "--python", venvInterpreter, ...install, "--no-compile", ...pinned] },
+    ];
+  }
   return [
     { file: plan.python, args: ["-I", "-m", "venv", plan.folder] },
-    { file: venvInterpreter, args: ["-I", "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off", ...pinned] },
+    { file: venvInterpreter, args: ["-I", "-m", "pip", ...install, ...pinned] },
   ];
 }
 
 export function uvVersionCommand(): Command {
   return { file: "uv", args: ["--version"] };
+}
+
+export function pipVersionCommand(python: string): Command {
+  return { file: python, args: ["-I", "-m", "pip", "--version"] };
+}
+
+/** Whether a pip of this version can install into another environment, as it can since 22.3. */
+export function canInstallElsewhere(pipVersion: string): boolean {
+  const [, major, minor] = /^pip (\d+)\.(\d+)/.exec(pipVersion)?.map(Number) ?? [];
+  return major !== undefined && minor !== undefined && (major > 22 || (major === 22 && minor >= 3));
 }
 
 /** Uninstalls pip and setuptools, about a fifth of the size; nothing is ever added to the environment. */
