@@ -198,6 +198,12 @@ test("an empty store, a sidecar that does not run and a failure are told apart",
   workspace.workspaceFolders = [{ uri: Uri.file(repository), name: "repo", index: 0 }];
   expect(await view.getChildren()).toEqual([]);
   expect(shown.trees[0]?.message).toBe("The memories could not be listed: The disk is gone.");
+  workspace.workspaceFolders = [repository, "/plain"].map((path, index) => ({ uri: Uri.file(path), name: index === 0 ? "repo" : "plain", index }));
+  const items = (await view.getChildren()).map(itemOf);
+  expect(items.map(({ label, description, collapsibleState }) => [label, description, collapsibleState]), "a folder without a repository has no rows that could fail").toEqual([
+    ["repo", undefined, TreeItemCollapsibleState.Expanded],
+    ["plain", "not in a git repository", TreeItemCollapsibleState.None],
+  ]);
   workspace.workspaceFolders = folders;
   rmSync(repository, { recursive: true });
 });

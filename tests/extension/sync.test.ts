@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import * as protocol from "../../extension/src/protocol";
 import { syncRoot } from "../../extension/src/commands/sync";
@@ -77,6 +80,17 @@ test("in Restricted Mode and without a folder nothing is synced, and the person 
   await sync();
   expect(context.asked).toEqual([]);
   expect(shown.messages.map(({ text }) => text)).toEqual([expect.stringContaining("Restricted Mode"), expect.stringContaining("Open a folder")]);
+});
+
+test("of several folders only those in a repository are asked about, and the only one is synced without a question", async () => {
+  const repository = mkdtempSync(join(tmpdir(), "lerim-sync-"));
+  mkdirSync(join(repository, ".git"));
+  act.folders("/plain", repository);
+  window.activeTextEditor = { document: { uri: Uri.file("/plain/notes.txt") } };
+  context.answer(protocol.sync, () => report());
+  await sync();
+  expect([shown.lists, context.params(protocol.sync)]).toEqual([[], [{ root: Uri.file(repository).toString() }]]);
+  rmSync(repository, { recursive: true });
 });
 
 test("of several folders the active editor's is synced, else the person is asked", async () => {

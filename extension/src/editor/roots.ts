@@ -19,11 +19,13 @@ export function currentRoot(): vscode.WorkspaceFolder | undefined {
   return activeRoot() ?? rootFolders()[0];
 }
 
-/** The root a command acts on: the active editor's, or the only one, or one the person picks; undefined if there is none. */
+/** The root a command acts on: the active editor's, or the only one, or one the person picks; undefined if there is none. Folders outside of repositories count only if all are. */
 export async function chooseRoot(): Promise<vscode.WorkspaceFolder | undefined> {
-  const folders = rootFolders();
-  const active = activeRoot();
-  if (active !== undefined) return active;
+  const supported = await supportedFolders();
+  const folders = supported.length > 0 ? supported : rootFolders();
+  const active = activeRoot()?.uri.toString();
+  const owner = folders.find(({ uri }) => uri.toString() === active);
+  if (owner !== undefined) return owner;
   if (folders.length === 1) return folders[0];
   if (folders.length === 0) {
     void vscode.window.showInformationMessage("Lerim works on a repository. Open a folder first.");
@@ -54,10 +56,15 @@ export async function isSupportedFolder(folder: string): Promise<boolean> {
   return (await exists(join(folder, ".lerim"))) || (await repositoryOf(folder)) !== undefined;
 }
 
+/** The folders of the window that are in a repository or contain memories themselves. */
+async function supportedFolders(): Promise<vscode.WorkspaceFolder[]> {
+  const folders = await Promise.all(rootFolders().map(async (folder) => ((await isSupportedFolder(folder.uri.fsPath)) ? [folder] : [])));
+  return folders.flat();
+}
+
 /** Whether there are folders in the window, none of which is in a repository. */
 export async function isOutsideRepositories(): Promise<boolean> {
-  const supported = await Promise.all(rootFolders().map(({ uri }) => isSupportedFolder(uri.fsPath)));
-  return supported.length > 0 && !supported.includes(true);
+  return rootFolders().length > 0 && (await supportedFolders()).length === 0;
 }
 
 function exists(path: string): Promise<boolean> {

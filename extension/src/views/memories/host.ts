@@ -4,14 +4,14 @@ import { canMerge, groupDescription, groupLabel, groupTooltip, memoryMarks, memo
 import type { CandidateTarget } from "../../commands/candidates";
 import * as protocol from "../../protocol";
 import { isToken } from "../../editor/arguments";
-import { isOutsideRepositories, rootFolders } from "../../editor/roots";
+import { isOutsideRepositories, isSupportedFolder, rootFolders } from "../../editor/roots";
 import { counted, iconOf, kindOf, plainText } from "../../text/wording";
 import { Refresher } from "../shared/refresher";
 import { loadRows, moreItem, treeItem } from "../shared/tree";
 
 /** A row; `root` is its folder, null for personal memories if no folder is open. */
 export type MemoriesNode =
-  | { readonly kind: "root"; readonly root: string; readonly name: string }
+  | { readonly kind: "root"; readonly root: string; readonly name: string; readonly isSupported: boolean }
   | { readonly kind: "group"; readonly root: string | null; readonly group: protocol.TreeGroup }
   | { readonly kind: "memory"; readonly root: string | null; readonly parentKey: string; readonly memory: protocol.TreeMemory }
   | { readonly kind: "proposal"; readonly root: string | null; readonly proposal: protocol.TreeProposal }
@@ -88,7 +88,9 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
   getTreeItem(node: MemoriesNode): vscode.TreeItem {
     switch (node.kind) {
       case "root":
-        return treeItem(node.name, { collapsibleState: vscode.TreeItemCollapsibleState.Expanded, id: `root:${node.root}` });
+        return node.isSupported
+          ? treeItem(node.name, { collapsibleState: vscode.TreeItemCollapsibleState.Expanded, id: `root:${node.root}` })
+          : treeItem(node.name, { id: `outside:${node.root}`, description: "not in a git repository" });
       case "group":
         return groupItem(node.group, nodeKey(node));
       case "memory":
@@ -110,7 +112,10 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
     const { isRunning, settings } = this.context;
     if (!settings.enabled || !isRunning) return this.#withState("stopped", []);
     const folders = rootFolders();
-    if (folders.length > 1) return this.#withState("listed", folders.map(({ uri, name }) => ({ kind: "root", root: uri.toString(), name })));
+    if (folders.length > 1) {
+      const rows = folders.map(async ({ uri, name }) => ({ kind: "root", root: uri.toString(), name, isSupported: await isSupportedFolder(uri.fsPath) }) as const);
+      return this.#withState("listed", await Promise.all(rows));
+    }
     try {
       const rows = await this.#childRows(undefined);
       return this.#withState(rows.length === 0 ? "empty" : "listed", rows);
