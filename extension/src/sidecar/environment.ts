@@ -81,7 +81,7 @@ export function venvPython(platform: Platform, folder: string): string {
   return platform === "win32" ? win32.join(folder, "Scripts", "python.exe") : posix.join(folder, "bin", "python");
 }
 
-/** What installs packages into an environment: uv, the pip of the base interpreter, or one that is first put into the environment, which takes twice as long. */
+/** What installs packages into an environment: uv, the pip of the base interpreter, or one that is first put into the environment, which takes longer. */
 export type Installer = "uv" | "pip" | "own-pip";
 
 /** Creates the environment in `folder` from the hashed `locks`. */
