@@ -127,7 +127,7 @@ test("ranking after ten rejections", { skip: missing() ?? false, timeout: JOURNE
     const name = waiting().find((one) => /mocks/.test(one));
     rewrite(name, new Date(), (text) => text.replace(/^tags:/m, "references:\n  - src/prices.py#total\ntags:"));
     await panel.select(/mocks/);
-    await panel.says(/src\/prices\.py#total ⚠ not found/);
+    await panel.says(/src\/prices\.py#total ⚠ not found\. You can accept this now and correct it later\./);
     await screen.shot("not-found");
     assert.equal(await panel.frame.getByRole("button", { name: "Use src/cart.py#total" }).isVisible(), true);
   });

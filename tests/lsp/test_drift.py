@@ -136,7 +136,7 @@ async def test_a_reference_that_is_not_found_counts_only_where_it_leads(editor: 
     assert "**Not found: `find` in `src/paths.py` was not there when this memory was first checked**" in found
     assert await editor.lenses(app) == [(0, "Lerim: 1 decision")]
     found = (await editor.hover(app, 0, 5) or "").replace("\\", "")
-    assert "*1 of 2 references is not found: src/paths.py#find*" in found and "Not found" not in found
+    assert "*1 of 2 references was not found: src/paths.py#find*" in found and "Not found" not in found
     edit(editor, app, 2, ("open(path).read()", "open(path).read().strip()"))
     await until_lens(editor, app, "Lerim: 1 drifted memory")
     found = await editor.hover(app, 0, 5) or ""

@@ -81,7 +81,7 @@ function referenceItem(reference: string, problem: ReferenceProblem | undefined,
   const places = problem.likely.map((place) =>
     button(`Use ${spellOutHidden(place)}`, () => actions.useReference(reference, place), { class: "use-reference", disabled: !enabled, title: `Refer to ${spellOutHidden(place)} instead` }),
   );
-  return h("li", { class: "reference-problem" }, link, h("span", { class: "reference-state", role: "note" }, ` ⚠ ${text} `), ...places);
+  return h("li", { class: "reference-problem" }, link, h("span", { class: "reference-state", role: "note" }, ` ⚠ ${text}. You can accept this now and correct it later. `), ...places);
 }
 
 /** The quotes of a candidate, below a heading with the id "why"; none if it has no quote. */

@@ -119,7 +119,7 @@ def _render_text(record: MemoryRecord, shown: HoverMemory) -> str:
         parts.append(f"**{drift_note}**" if shown.drift.state in DRIFT_LABELS else f"*{drift_note}*")
     if shown.missing:
         count, names = len(shown.missing), escape_line(shorten_text(", ".join(shown.missing), MAX_TITLE))
-        verb = "is" if count == 1 else "are"
+        verb = "was" if count == 1 else "were"
         parts.append(f"*{count} of {len(record.references)} references {verb} not found: {names}*")
     text = _find_more_than_title(record)
     evidence = _choose_quote(record)
