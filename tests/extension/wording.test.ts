@@ -4,7 +4,7 @@ import { splitHiddenCharacters } from "../../extension/src/text/hidden";
 import { Status, statusDisplay } from "../../extension/src/sidecar/status";
 import { checkText } from "../../extension/src/text/memorywording";
 import { acceptedText, kindOf, memoryDetail, pendingText, plainText, progressText, referenceProblemsText, rowText, syncReportText } from "../../extension/src/text/wording";
-import { candidate, FakeContext, memory, report } from "./fakes/sidecar";
+import { FakeContext, memory, report } from "./fakes/sidecar";
 import { openWalkthroughTab } from "./fakes/tabs";
 import { act, shown } from "./fakes/vscode";
 
@@ -177,8 +177,9 @@ test("the characters that the editor spells out are those that the sidecar spell
   expect(all.filter((character) => hidden.test(character) !== (splitHiddenCharacters(character)[0]?.hidden ?? false))).toEqual([]);
 });
 
-test("after an accept it is said what became of the confidence, and where a memory shows that is about no code", () => {
-  expect(acceptedText(candidate("a", { confidence: 0.4, references: ["src/app.py"] }))).toBe("Its confidence is 90 % now, because you agree.");
-  expect(acceptedText(candidate("a", { confidence: 0.95, references: [] }))).toBe("It refers to no file, so no hover shows it; you find it in search and in the Memories view.");
-  expect(acceptedText(candidate("a", { action: "archive", references: [] }))).toBe("");
+test("after an accept it is said where the memory shows, also if it is about no code", () => {
+  expect(acceptedText({ action: "add" }, "src/app.py")).toBe("Hover over line 1 of app.py to see it.");
+  expect(acceptedText({ action: "supersede" }, "src/app.py#Store.save")).toBe("Hover over Store.save in app.py to see it.");
+  expect(acceptedText({ action: "add" }, "")).toBe("It refers to no file, so no hover shows it; you find it in search and in the Memories view.");
+  expect(acceptedText({ action: "archive" }, "src/app.py")).toBe("");
 });

@@ -108,6 +108,7 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     panel = await Panel.open(screen);
     await panel.did(/Accepted: .*contextKey/);
     await screen.shot("accepted");
+    assert.match(await panel.frame.locator(".done").innerText(), /^Open context\.go\s+Accepted: /, "where the memory shows comes first");
     await panel.frame.getByRole("button", { name: "Open Memory" }).click();
     await until("the memory's file is shown", async () => /^title: .*contextKey/m.test(await screen.editorText()));
     panel = await Panel.open(screen);
@@ -297,6 +298,12 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     panel = await Panel.open(screen);
     await panel.says(/logFile/);
     await screen.shot("idle");
+    await panel.select(/logFile/);
+    await panel.press("a");
+    await panel.says(/There are no candidates to review\. Hover over line 1 of logger\.go to see what you accepted\./);
+    await screen.shot("last-accepted");
+    await panel.frame.locator(".empty-state").getByRole("button", { name: "Open logger.go" }).click();
+    await screen.page.locator(".tab.active", { hasText: "logger.go" }).waitFor();
   });
 
   await run("the journal shows today, and the buttons of its tab the days before and after", async () => {

@@ -65,14 +65,27 @@ export function referenceProblemsText(problems: readonly ReferenceProblem[]): st
 /** What the figure of a candidate means, as a tooltip. */
 export const confidenceHelp = "How likely this is to be worth keeping, judged by who said it, how often, and what came of it. Accepting it yourself raises the confidence to at least 90 %.";
 
-/** The confidence of what a person has accepted. */
-const acceptedConfidence = 0.9;
-
-/** What accepting a candidate did to its confidence, and where its memory shows if it is about no code; "" if there is nothing to say, or if no memory was made of it. */
-export function acceptedText({ action, confidence, references }: CandidateView): string {
+/** Where the memory of an accepted candidate shows. `reference` is the first place it is about, "" for none; the result is "" if no memory was made of the candidate. */
+export function acceptedText({ action }: Pick<CandidateView, "action">, reference: string): string {
   if (action !== "add" && action !== "supersede" && action !== "resolve") return "";
-  const raised = confidence < acceptedConfidence ? [`Its confidence is ${acceptedConfidence * 100} % now, because you agree.`] : [];
-  return [...raised, ...(references.length === 0 ? ["It refers to no file, so no hover shows it; you find it in search and in the Memories view."] : [])].join(" ");
+  return reference === "" ? "It refers to no file, so no hover shows it; you find it in search and in the Memories view." : hoverPlaceText(reference);
+}
+
+/** Where to hover in order to see the memories about a place. */
+export function hoverPlaceText(reference: string, what = "it"): string {
+  const [, symbol] = reference.split("#");
+  return `Hover over ${symbol === undefined ? "line 1" : spellOutHidden(symbol)} ${symbol === undefined ? "of" : "in"} ${fileName(reference)} to see ${what}.`;
+}
+
+/** The name of the file that a reference is about. */
+export function fileName(reference: string): string {
+  const [path = ""] = reference.split("#");
+  return spellOutHidden(path.slice(path.lastIndexOf("/") + 1));
+}
+
+/** A text of at most 60 characters. */
+export function shorten(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }
 
 const kindHelps: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import { counted, plainText } from "../../../text/wording";
+import { counted, fileName, hoverPlaceText, plainText, shorten } from "../../../text/wording";
 import { button, h } from "../../shared/web/dom";
 
 export interface PanelState {
@@ -12,10 +12,12 @@ export interface PanelState {
   /** How many candidates wait that the list does not show, because of the filter or, without one, their age. */
   readonly hidden: number;
   readonly filter: string;
+  /** The first place that the memory accepted last is about; "" for none. */
+  readonly accepted: string;
 }
 
 /** The text and buttons of the panel if there is no candidate to show. */
-export function emptyState(state: PanelState, actions: { sync: () => void; undo: () => void; trust: () => void; showHidden: () => void }): HTMLElement {
+export function emptyState(state: PanelState, actions: { sync: () => void; undo: () => void; trust: () => void; showHidden: () => void; open: (reference: string) => void }): HTMLElement {
   const undo = state.undoText === "" ? [] : [button(`Undo “${shorten(plainText(state.undoText))}”`, actions.undo, { class: "undo", title: `Undo “${state.undoText}” (u)` })];
   if (state.restricted) {
     return messageBox("Candidates are not shown in Restricted Mode.", "Trust this workspace to sync its sessions and review candidates.", button("Manage Workspace Trust", actions.trust, { class: "primary" }));
@@ -28,11 +30,9 @@ export function emptyState(state: PanelState, actions: { sync: () => void; undo:
   if (state.syncing) return messageBox("Reading sessions…", "Candidates appear here as they are found.", ...undo);
   if (state.failed) return messageBox("The candidates could not be listed.", "");
   if (state.loading) return messageBox("Loading candidates…", "");
-  return messageBox("There are no candidates to review.", "A sync reads the new sessions of your coding agents and proposes the decisions and learnings it finds in them.", button("Sync", actions.sync, { class: undo.length === 0 ? "primary sync" : "sync" }), ...undo);
-}
-
-function shorten(text: string): string {
-  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+  const title = "There are no candidates to review.";
+  if (state.accepted !== "") return messageBox(title, hoverPlaceText(state.accepted, "what you accepted"), button(`Open ${fileName(state.accepted)}`, () => actions.open(state.accepted), { class: "primary open-accepted" }), button("Sync", actions.sync, { class: "sync" }), ...undo);
+  return messageBox(title, "A sync reads the new sessions of your coding agents and proposes the decisions and learnings it finds in them.", button("Sync", actions.sync, { class: undo.length === 0 ? "primary sync" : "sync" }), ...undo);
 }
 
 function messageBox(title: string, text: string, ...buttons: HTMLElement[]): HTMLElement {

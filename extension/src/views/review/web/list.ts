@@ -1,6 +1,6 @@
 import type { CandidateView } from "../../../protocol";
 import { proposedText } from "../../../text/memorywording";
-import { kindOf, plainText } from "../../../text/wording";
+import { fileName, kindOf, plainText } from "../../../text/wording";
 import { h } from "../../shared/web/dom";
 import type { ListRow } from "./arrangement";
 
@@ -157,9 +157,12 @@ export class CandidateList {
   }
 }
 
-function rowMeta(candidate: CandidateView): string {
+/** What stands below the title in a candidate's row; the file it is about comes last, where a narrow list cuts it off. */
+export function rowMeta(candidate: CandidateView): string {
   const change = candidate.action === "add" ? "" : ` · ${proposedText(candidate.action)}`;
   const warnings = candidate.flags.length > 0 ? "⚠ has warnings · " : "";
   const scopeText = candidate.scope === "global" ? " · personal" : "";
-  return `${warnings}${kindOf(candidate)} · ${Math.round(candidate.confidence * 100)} %${scopeText}${change}`;
+  const [reference = ""] = candidate.references;
+  const file = reference === "" ? "" : ` · ${fileName(reference)}`;
+  return `${warnings}${kindOf(candidate)} · ${Math.round(candidate.confidence * 100)} %${scopeText}${change}${file}`;
 }

@@ -1,4 +1,7 @@
 import { h } from "../../shared/web/dom";
+import { spellOutHidden } from "../../shared/web/text";
+import { counted } from "../../../text/wording";
+import { candidateOrder, type Model, pendingIds } from "./state";
 import type { ListTools } from "./tools";
 
 const keysText = "a accepts, e edits, r rejects, u undoes, o opens the transcript, 1 to 3 go to similar memories, space marks, question mark lists all keys.";
@@ -27,5 +30,14 @@ export function buildPage(list: HTMLElement, tools: ListTools, lastAction: HTMLE
     liveRegion,
     ...dialogs,
   );
-  return { heading, count, syncText, restricted, detail, foot, liveRegion, notice, listColumn, columns };
+  /** Shows what is reviewed, how much of it is waiting and in the list, and what a running sync does. */
+  const showHead = (model: Model): void => {
+    const [waiting, listed] = [pendingIds(model).length, candidateOrder(model).length];
+    heading.textContent = model.name === "" ? "Lerim Review" : `Lerim Review: ${spellOutHidden(model.name)}`;
+    count.textContent = model.list === undefined ? "" : `${counted(waiting, "candidate")}${listed === waiting ? "" : `, ${listed} shown`}`;
+    syncText.textContent = model.sync.running ? `Syncing: ${model.sync.text}` : "";
+    restricted.hidden = !model.restricted;
+    restricted.textContent = model.restricted ? "Restricted Mode: The memories in this folder come from the repository. Nothing is synced, written or sent until you trust this workspace." : "";
+  };
+  return { showHead, detail, foot, liveRegion, notice, listColumn, columns };
 }

@@ -1,22 +1,28 @@
 // What the panel says after an action.
-import type { CandidateView, UndoView } from "../../../protocol";
+import type { CandidateView, ReferenceProblem, UndoView } from "../../../protocol";
 import type { ActionResultMessage, ListMessage } from "../messages";
-import { counted, plainText, acceptedText } from "../../../text/wording";
+import { acceptedText, counted, fileName, plainText, shorten } from "../../../text/wording";
 import { button, type Child, h } from "../../shared/web/dom";
 import { spellOutHidden } from "../../shared/web/text";
 import { difference } from "./difference";
 
 const verbs: Readonly<Record<ActionResultMessage["action"], string>> = { accept: "Accepted", reject: "Rejected", edit: "Saved", undo: "Undone", propose: "Proposed" };
 
-/** What was done, as a sentence, what became of the `decided` candidate, and what the person should know besides. `successText` was prepared by the request; "" for none. */
-export function resultText(message: ActionResultMessage, title: string, successText: string, decided: CandidateView | undefined): string {
+/** What was done, as a sentence, what the person should know besides, and where the memory of the `decided` candidate shows, which is about `reference`. `successText` was prepared by the request; "" for none. */
+function resultText(message: ActionResultMessage, title: string, successText: string, decided: CandidateView | undefined, reference: string): string {
   const showsMessage = message.action === "accept" || message.action === "undo" || message.id === "";
   const text = showsMessage && message.message !== "" ? plainText(message.message) : `${verbs[message.action]}${title === "" ? "" : `: ${plainText(title)}`}`;
   // for an action done earlier elsewhere there is no undo, and the sidecar's message is shown
-  const status = message.undo === null || successText === "" ? text : successText;
-  const raised = message.action === "accept" && decided !== undefined ? acceptedText(decided) : "";
+  const status = message.undo === null || message.id === "" ? text : successText === "" ? shorten(text) : successText;
+  const place = message.action === "accept" && decided !== undefined ? acceptedText(decided, reference) : "";
   const sentence = /[.…!?]$/.test(status) ? status : `${status}.`;
-  return [sentence, ...(raised === "" ? [] : [raised]), ...(message.note === "" ? [] : [spellOutHidden(message.note)])].join(" ");
+  return [sentence, spellOutHidden(message.note), place].filter((part) => part !== "").join(" ");
+}
+
+/** The first place that a candidate is about: one that was found, or else the file of the first reference. */
+function firstPlace({ references }: CandidateView, problems: readonly ReferenceProblem[]): string {
+  const found = references.find((reference) => !problems.some((problem) => problem.reference === reference));
+  return found ?? references[0]?.split("#")[0] ?? "";
 }
 
 /** What was done last, as the panel says it and keeps it while another tab covers the panel. */
@@ -29,10 +35,11 @@ export interface LastAction {
   readonly undo: UndoView | null;
 }
 
-/** What to say after an action; the arguments are those of `resultText`. */
-export function lastAction(message: ActionResultMessage, title: string, successText: string, decided: CandidateView | undefined): LastAction {
+/** What to say after an action; the first arguments are those of `resultText`, and `problems` are those of the references of the `decided` candidate. */
+export function lastAction(message: ActionResultMessage, title: string, successText: string, decided: CandidateView | undefined, problems: readonly ReferenceProblem[] = []): LastAction {
   const isMemory = message.action === "accept" && message.id !== "";
-  return { text: resultText(message, title, successText, decided), isMemory, reference: isMemory ? (decided?.references[0] ?? "") : "", undo: message.undo };
+  const reference = isMemory && decided !== undefined ? firstPlace(decided, problems) : "";
+  return { text: resultText(message, title, successText, decided, reference), isMemory, reference, undo: message.undo };
 }
 
 /** Parses a last action from the saved state; undefined if it is none. */
@@ -79,7 +86,7 @@ export class LastActionLine {
   show(action: LastAction | undefined, left?: number): void {
     this.#action = action;
     const leftText = left === undefined ? [] : [h("span", { class: "left" }, ` ${counted(left, "candidate")} left.`)];
-    this.element.replaceChildren(...(action === undefined ? [] : [action.text, ...leftText, ...this.#places(action), ...this.#undo(action)]));
+    this.element.replaceChildren(...(action === undefined ? [] : [...this.#openPlace(action), action.text, ...leftText, ...this.#openMemory(action), ...this.#undo(action)]));
   }
 
   /** Empties the line if another root is shown. */
@@ -98,11 +105,13 @@ export class LastActionLine {
     this.element.querySelector(".left")?.remove();
   }
 
-  #places({ isMemory, reference }: LastAction): Child[] {
-    const memory = isMemory ? [" ", button("Open Memory", this.buttons.openMemory, { class: "link open-memory", title: "Open the memory\u2019s file" })] : [];
-    if (reference === "") return memory;
-    const [path = ""] = reference.split("#");
-    return [...memory, " ", button(`Open ${spellOutHidden(path.slice(path.lastIndexOf("/") + 1))}`, () => this.buttons.open(reference), { class: "link open-accepted", title: spellOutHidden(reference) })];
+  #openPlace({ reference }: LastAction): Child[] {
+    if (reference === "") return [];
+    return [button(`Open ${fileName(reference)}`, () => this.buttons.open(reference), { class: "primary open-accepted", title: spellOutHidden(reference) }), " "];
+  }
+
+  #openMemory({ isMemory }: LastAction): Child[] {
+    return isMemory ? [" ", button("Open Memory", this.buttons.openMemory, { class: "link open-memory", title: "Open the memory\u2019s file" })] : [];
   }
 
   #undo({ undo }: LastAction): Child[] {

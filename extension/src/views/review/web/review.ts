@@ -17,13 +17,13 @@ import { CandidateList, type Choosing } from "./list";
 import { bulkIds, type BulkAction, confirmDialog, ListTools } from "./tools";
 import { applyResult, applyLeftOut, applyList, addRequest, sentCandidate, clearMarks, markAll, markRange, pendingIds, setListOptions, toggleMark, changedMemory, draftChoice, draftEdit, chooseNeighbour, type Draft, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseSavedState, type SavedState, selectedCandidate, switchRoot, startMemoryChange, startDraft, actionToUndo, undoLabel, selectCandidate } from "./state";
 import { markChosen } from "./neighbours";
-import { spellOutHidden } from "../../shared/web/text";
 
 declare function acquireVsCodeApi(): { postMessage(message: FromWebview): void; getState(): unknown; setState(state: SavedState): void };
 
 const vscode = acquireVsCodeApi();
 const saved = parseSavedState(vscode.getState());
 const openTurn = (session: string, turn: string): void => vscode.postMessage({ type: "openTurn", session, turn });
+const openReference = (reference: string): void => vscode.postMessage({ type: "openReference", reference });
 
 // without a root until the host sends one: an earlier list may have been meant for the previous page
 let model: Model = { ...initialModel, options: { ...initialModel.options, grouping: saved?.grouping ?? "none" }, selected: saved?.selected, drafts: saved?.drafts ?? [] };
@@ -44,9 +44,9 @@ const list = new CandidateList(choose);
 const confirmation = confirmDialog(focusList);
 const tools = new ListTools({ setOptions: (options) => update(setListOptions(model, options)), decide: decideOnMany, focusList });
 const help = helpDialog(reviewHelpRows);
-const lastActionLine = new LastActionLine({ openMemory: () => vscode.postMessage({ type: "openAccepted" }), open: (reference) => vscode.postMessage({ type: "openReference", reference }), undo: () => perform("undo") });
+const lastActionLine = new LastActionLine({ openMemory: () => vscode.postMessage({ type: "openAccepted" }), open: openReference, undo: () => perform("undo") });
 const lostDraftArea = new LostDraftArea({ copy: (text) => vscode.postMessage({ type: "copy", text }), discard: (draft) => update(removeDraft(model, draft)), announce, focusList });
-const { heading, count, syncText, restricted, detail, foot, liveRegion, notice, listColumn, columns } = buildPage(list.element, tools, lastActionLine.element, lostDraftArea.element, [help.element, confirmation.element], () => help.open());
+const { showHead, detail, foot, liveRegion, notice, listColumn, columns } = buildPage(list.element, tools, lastActionLine.element, lostDraftArea.element, [help.element, confirmation.element], () => help.open());
 
 window.addEventListener("message", (event: MessageEvent<ToWebview>) => handleMessage(event.data));
 window.addEventListener("focus", takeLostFocus);
@@ -88,6 +88,7 @@ function handleMessage(message: ToWebview): void {
       if (isFirstList) {
         list.element.scrollTop = scrollTop;
         lastActionLine.restore(saved, message);
+        drawDetail();
         if (document.hasFocus() && document.activeElement === document.body) focusList();
       } else if (pendingIds(model).length > previousCount) {
         announce(`${counted(pendingIds(model).length, "candidate")}.`);
@@ -120,12 +121,14 @@ function handleMessage(message: ToWebview): void {
 function showResult(message: ToWebview & { type: "actionResult" }): void {
   const successText = model.pendingRequests.get(message.id)?.successText ?? "";
   const decided = sentCandidate(model, message.id);
+  const problems = model.referenceProblems?.candidate === message.id ? model.referenceProblems.problems : [];
   const title = decided?.title ?? model.leftOut?.find(({ id }) => id === message.id)?.title ?? "";
   update(applyResult(model, message));
   if (!message.ok) return showNotice(message.message, message.diff);
   showNotice("");
   list.reveal();
-  lastActionLine.show(lastAction(message, title, successText, decided), ["accept", "reject"].includes(message.action) ? pendingIds(model).length : undefined);
+  lastActionLine.show(lastAction(message, title, successText, decided, problems), ["accept", "reject"].includes(message.action) ? pendingIds(model).length : undefined);
+  drawDetail(); // where no candidate is left, it leads to what was accepted
   saveState();
 }
 
@@ -151,13 +154,8 @@ function saveState(): void {
 
 function draw(): void {
   const order = candidateOrder(model);
-  heading.textContent = model.name === "" ? "Lerim Review" : `Lerim Review: ${spellOutHidden(model.name)}`;
   const waiting = pendingIds(model).length;
-  const shown = order.length === waiting ? "" : `, ${order.length} shown`;
-  count.textContent = model.list === undefined ? "" : `${counted(waiting, "candidate")}${shown}`;
-  syncText.textContent = model.sync.running ? `Syncing: ${model.sync.text}` : "";
-  restricted.hidden = !model.restricted;
-  restricted.textContent = model.restricted ? "Restricted Mode: The memories in this folder come from the repository. Nothing is synced, written or sent until you trust this workspace." : "";
+  showHead(model);
   columns.classList.toggle("empty", waiting === 0);
   listColumn.hidden = waiting === 0;
   list.element.hidden = order.length === 0;
@@ -207,7 +205,8 @@ function drawDetail(): void {
   const undoText = undoLabel(model);
   const hidden = pendingIds(model).length;
   const { filter } = model.options;
-  const emptyKey = `empty ${hidden} ${filter === ""} ${model.list === undefined} ${listFailed} ${model.sync.running} ${model.restricted} ${undoText}`;
+  const accepted = lastActionLine.action?.reference ?? "";
+  const emptyKey = `empty ${hidden} ${filter === ""} ${model.list === undefined} ${listFailed} ${model.sync.running} ${model.restricted} ${undoText} ${accepted}`;
   const key = draft !== undefined ? `draft ${draft.id}` : candidate !== undefined ? `candidate ${candidate.id} ${undoText}` : emptyKey;
   if (key === drawnDetailKey && draft !== undefined) return updateShownMemory(draft, candidate);
   if (draft === undefined) checkReferences(candidate);
@@ -228,7 +227,7 @@ function drawDetail(): void {
   }
   if (candidate === undefined) {
     detail.replaceChildren(
-      emptyState({ loading: model.list === undefined, failed: listFailed, syncing: model.sync.running, restricted: model.restricted, undoText, hidden, filter }, { sync: () => vscode.postMessage({ type: "sync" }), undo: () => perform("undo"), trust: () => vscode.postMessage({ type: "manageTrust" }), showHidden: () => update(setListOptions(model, filter === "" ? { showOlder: true } : { filter: "" })) }),
+      emptyState({ loading: model.list === undefined, failed: listFailed, syncing: model.sync.running, restricted: model.restricted, undoText, hidden, filter, accepted }, { sync: () => vscode.postMessage({ type: "sync" }), undo: () => perform("undo"), trust: () => vscode.postMessage({ type: "manageTrust" }), open: openReference, showHidden: () => update(setListOptions(model, filter === "" ? { showOlder: true } : { filter: "" })) }),
     );
   } else {
     detail.replaceChildren(
@@ -240,7 +239,7 @@ function drawDetail(): void {
         reject: () => perform("reject"),
         undo: () => perform("undo"),
         openTurn,
-        openReference: (reference) => vscode.postMessage({ type: "openReference", reference }),
+        openReference,
         openTarget: (target) => vscode.postMessage({ type: "openTarget", id: candidate.id, target }),
         useReference: (reference, place) => vscode.postMessage({ type: "useReference", id: candidate.id, reference, place }),
       }, model.referenceProblems?.candidate === candidate.id ? model.referenceProblems.problems : [], { act: !model.restricted, undoText }),
