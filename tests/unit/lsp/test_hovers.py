@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,7 +11,7 @@ import pytest
 
 from lerim.lsp.features.memories.editor_requests import path_at, possible_paths, word_at
 from lerim.lsp.features.memories.hovers import HoverMemory, describe_age, link_more, render_hover
-from lerim.lsp.features.memories.lenses import MAX_SYMBOLS, Lens, lens_title, place_lenses
+from lerim.lsp.features.memories.lenses import MAX_SYMBOLS, Lens, encode_lenses, lens_title, place_lenses
 from lerim.memory.record import Evidence, MemoryRecord
 
 NOW = datetime(2026, 8, 22, 12, tzinfo=UTC)
@@ -165,6 +166,14 @@ def test_a_path_is_looked_for_beside_the_file_and_from_the_root_and_never_outsid
     assert possible_paths("../../../etc/passwd", "src") == ()
     assert possible_paths("/src/app.py", "docs") == ("src/app.py",)
     assert possible_paths("", "src") == ("src",)
+
+
+def test_a_lens_says_what_a_click_does_and_where_to_hover() -> None:
+    encoded = json.loads(encode_lenses("file:///app.py", [Lens(0, "one"), Lens(3, "two", "load")]))
+    assert [one["command"]["tooltip"] for one in encoded] == [
+        "List these memories. To see one, hover over line 1.",
+        "List these memories. To see one, hover over load.",
+    ]
 
 
 def test_a_lens_names_the_weightier_kinds_first_and_is_on_no_more_symbols_than_an_editor_can_show() -> None:

@@ -72,6 +72,7 @@ class LensCommand(msgspec.Struct, frozen=True):
 
     title: str
     arguments: tuple[str, ...]
+    tooltip: str
     command: str = SHOW_FILE_MEMORIES
 
 
@@ -91,7 +92,8 @@ def encode_lenses(uri: str, lenses: Sequence[Lens]) -> bytes:
 def _make_code_lens(uri: str, lens: Lens) -> CodeLens:
     start = LensPosition(lens.line or 0)
     arguments = (uri, lens.symbol) if lens.symbol else (uri,)
-    return CodeLens(LensRange(start, start), LensCommand(lens.title, arguments))
+    tooltip = f"List these memories. To see one, hover over {lens.symbol or 'line 1'}."
+    return CodeLens(LensRange(start, start), LensCommand(lens.title, arguments, tooltip))
 
 
 def place_lenses(
