@@ -13,7 +13,7 @@ import { copyFileMemories, copyMemories } from "./commands/copycontext";
 import { showDebugInformation } from "./commands/debug";
 import { maintainRoot } from "./commands/maintain";
 import { copyResumeCommand, resumeSession } from "./commands/resume";
-import { openMemory, searchMemories, showFileMemories } from "./commands/memories";
+import { openFileOfMemory, openMemory, searchMemories, showFileMemories } from "./commands/memories";
 import type { JournalDocuments } from "./commands/journal";
 import type { ConflictMerger } from "./commands/merging";
 import { errorText, NotRunning } from "./editor/errors";
@@ -68,6 +68,7 @@ export function registerCommands(context: Context, { turns, review, comments, tr
       if (handle !== undefined && !isToken(handle)) throw new Error("This link is broken.");
       return openMemory(context, handle);
     },
+    "lerim.openFileOfMemory": () => openFileOfMemory(context),
     "lerim.openTurn": (value) => {
       const target = parseTurn(value);
       if (target === undefined) throw new Error("This link is broken.");

@@ -1,8 +1,11 @@
+import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { fileUri, openMemory, searchMemories, showFileMemories } from "../../extension/src/commands/memories";
+import { fileUri, openFileOfMemory, openMemory, searchMemories, showFileMemories } from "../../extension/src/commands/memories";
 import * as protocol from "../../extension/src/protocol";
 import { FakeContext, heldBack, memory, noMeaning, present } from "./fakes/sidecar";
-import { act, answers, type FakeQuickPick, shown, workspace } from "./fakes/vscode";
+import { act, answers, type FakeQuickPick, shown, Uri, workspace } from "./fakes/vscode";
 import { openWalkthroughTab, tabGroups } from "./fakes/tabs";
 
 let context: FakeContext;
@@ -153,4 +156,21 @@ test("without memories a person is told how to get some", async () => {
 
 test("a memory's path is taken as it is, or from its root", () => {
   expect(["/repo/a.md", "C:\\repo\\a.md", ".lerim/a.md"].map((path) => fileUri(path, "file:///repo").path)).toEqual(["/repo/a.md", "C:\\repo\\a.md", "/repo/.lerim/a.md"]);
+});
+
+test("the file of the newest memory about code that is there is opened, and none is an answer", async () => {
+  const repo = await realpath(await mkdtemp(join(tmpdir(), "lerim-test-")));
+  await writeFile(join(repo, "app.py"), "x = 1\n");
+  workspace.workspaceFolders = [{ uri: Uri.file(repo), name: "repo", index: 0 }];
+  const about = (...references: string[]): protocol.TitleView => ({ ...title(`about ${references.join(" ")}`), references });
+  let memories = [about(), about("gone.py", "app.py"), about("other.py")];
+  context.answer(protocol.memoryTitles, () => ({ memories, total: memories.length }));
+  await openFileOfMemory(context);
+  expect(opened()).toEqual([join(repo, "app.py")]);
+  memories = [about("gone.py")];
+  await openFileOfMemory(context);
+  memories = [];
+  await openFileOfMemory(context);
+  expect(shown.messages.map(({ text }) => text)).toEqual(["Lerim: No memory is about a file of this checkout.", expect.stringContaining("There are no memories yet")]);
+  await rm(repo, { recursive: true });
 });

@@ -3,7 +3,8 @@ import type { Context } from "../sidecar/context";
 import { BootstrapError } from "../sidecar/setupfailure";
 import * as protocol from "../protocol";
 import type { PlaceInFile } from "../editor/arguments";
-import { chooseRootIfAny } from "../editor/roots";
+import { openReference } from "../editor/references";
+import { chooseRoot, chooseRootIfAny } from "../editor/roots";
 import { searchList } from "./searchlist";
 import { previewOptions, tickStep } from "../editor/walkthroughsteps";
 import { iconOf, memoryDetail, rowText, titleDetail, withoutIcons } from "../text/wording";
@@ -143,6 +144,18 @@ export async function openMemory(context: Pick<Context, "request">, handle: stri
   const root = await chooseRootIfAny();
   if (root === undefined) return;
   await pickAndOpen((await loadAllTitles(context, root)).map(titleItem), root, "Open a memory");
+}
+
+/** Opens the file of this checkout that the newest memory is about, where a hover shows the memory. */
+export async function openFileOfMemory(context: Pick<Context, "request">): Promise<void> {
+  const root = (await chooseRoot())?.uri.toString();
+  if (root === undefined) return;
+  const { memories } = await context.request(protocol.memoryTitles, { root, start: 0 });
+  for (const reference of memories.flatMap(({ references }) => references)) {
+    const isOpen = await openReference(root, reference).then(() => true, () => false); // the file may be gone, or on another branch
+    if (isOpen) return;
+  }
+  void showInfo(memories.length === 0 ? activeMemories.none : "No memory is about a file of this checkout.");
 }
 
 /** The titles of all memories, requested page by page. A memory that moves between two pages is listed once. */
