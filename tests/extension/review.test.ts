@@ -316,7 +316,7 @@ test("progress of a sync is shown and its end lists again", async () => {
   const panel = await openWithList();
   const progress = { root, sessionsDone: 3, sessionsTotal: 12, candidates: 2, message: "", settling: 0 };
   context.progress.fire({ ...progress, stage: "learning" });
-  expect(await message(panel, "sync")).toEqual({ type: "sync", running: true, text: "Finding candidates: 3 of 12, 2 candidates" });
+  expect(await message(panel, "sync")).toEqual({ type: "sync", running: true, text: "Finding candidates (3 of 12 sessions, 2 candidates)" });
   context.progress.fire({ ...progress, stage: "done" });
   expect(await message(panel, "sync", 1)).toMatchObject({ running: false });
   await message(panel, "list", 1);

@@ -11,10 +11,10 @@ import { act, shown } from "./fakes/vscode";
 const progress = { root: "file:///repo", stage: "reading", sessionsDone: 3, sessionsTotal: 12, candidates: 2, message: "", settling: 0 } as const;
 
 test("progress names the part of the sync, whose numbers begin at 0", () => {
-  expect(progressText(progress)).toBe("Reading sessions: 3 of 12, 2 candidates");
-  expect(progressText({ ...progress, stage: "learning", sessionsDone: 0, sessionsTotal: 1, candidates: 1 })).toBe("Finding candidates: 0 of 1, 1 candidate");
-  expect(progressText({ ...progress, stage: "learning", message: "asking openai:tiny" })).toBe("Asking openai:tiny: 3 of 12, 2 candidates");
-  expect(progressText({ ...progress, stage: "looking", sessionsTotal: 0, candidates: 0 })).toBe("Looking for sessions, 0 candidates");
+  expect(progressText(progress)).toBe("Reading (3 of 12 sessions, 2 candidates)");
+  expect(progressText({ ...progress, stage: "learning", sessionsDone: 0, sessionsTotal: 1, candidates: 1 })).toBe("Finding candidates (0 of 1 session, 1 candidate)");
+  expect(progressText({ ...progress, stage: "learning", message: "asking openai:tiny" })).toBe("Asking openai:tiny (3 of 12 sessions, 2 candidates)");
+  expect(progressText({ ...progress, stage: "looking", sessionsTotal: 0, candidates: 0 })).toBe("Looking for sessions");
 });
 
 test("a title loses the marks of code and bold, but not the stars that code has", () => {

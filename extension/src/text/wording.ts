@@ -11,13 +11,13 @@ export function hasEnded(stage: Stage): boolean {
   return stage === "done" || stage === "failed" || stage === "cancelled";
 }
 
-const partNames: Readonly<Partial<Record<Stage, string>>> = { looking: "Looking for sessions", reading: "Reading sessions", learning: "Finding candidates" };
+const partNames: Readonly<Partial<Record<Stage, string>>> = { looking: "Looking for sessions", reading: "Reading", learning: "Finding candidates" };
 
-/** "Reading sessions: 3 of 12, 2 candidates". Each part of a sync counts from 0, so that the part is named; a message names it more precisely than the stage. */
+/** "Reading (3 of 12 sessions, 2 candidates)". Each part of a sync counts from 0, so that the part is named; a message names it more precisely than the stage. */
 export function progressText({ stage, message, sessionsDone, sessionsTotal, candidates }: SyncProgressParams): string {
   const part = message === "" ? (partNames[stage] ?? "Syncing") : `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
-  const count = sessionsTotal > 0 ? `: ${sessionsDone} of ${sessionsTotal}` : "";
-  return `${part}${count}, ${counted(candidates, "candidate")}`;
+  const counts = [...(sessionsTotal > 0 ? [`${sessionsDone} of ${counted(sessionsTotal, "session")}`] : []), ...(candidates > 0 ? [counted(candidates, "candidate")] : [])];
+  return counts.length === 0 ? part : `${part} (${counts.join(", ")})`;
 }
 
 /** A finished sync: what was read and found, then in a sentence each what else happened. */
