@@ -39,7 +39,7 @@ from lerim.redaction import limit_clean_texts
 MEMORY_FILES = ".lerim/memory/**/*.md"
 CANDIDATE_FILES = ".lerim/review/*.md"
 FILE_CHECK_DELAY_SECONDS = 0.2
-MAX_CLEAN_TEXTS = 15_000
+MAX_CLEAN_TEXTS = 12_000
 """How many texts without secrets are remembered: enough to list the titles of ten thousand memories again and again."""
 
 
