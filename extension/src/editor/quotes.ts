@@ -14,7 +14,7 @@ export async function askWhereQuotesGo(): Promise<"shared" | "local" | undefined
     {
       modal: true,
       detail: [
-        `${shareButton}: a memory's file in the repository has the exact quotes, too.`,
+        `${shareButton}: a memory's file has the exact quotes, too, for everyone with access to the repository.`,
         `${keepButton}: the file has only title and text, which may repeat what was said.`,
         "The command Lerim: Choose Where Quotes Are Kept changes this.",
       ].join("\n\n"),
