@@ -83,9 +83,9 @@ export function fileName(reference: string): string {
   return spellOutHidden(path.slice(path.lastIndexOf("/") + 1));
 }
 
-/** A text of at most 60 characters. */
-export function shorten(text: string): string {
-  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+/** A text of at most so many characters. */
+export function shorten(text: string, most = 60): string {
+  return text.length > most ? `${text.slice(0, most - 1).trimEnd()}…` : text;
 }
 
 const kindHelps: Readonly<Record<string, string>> = {
@@ -142,7 +142,7 @@ export function memoryDetail(memory: MemoryView): string {
   const where = memory.scope === "global" ? " · personal" : "";
   const status = memory.status === "" || memory.status === "active" ? "" : ` · ${memory.status}`;
   const drift = memory.drift === "" ? "" : ` · ${driftMark(memory.drift)}`;
-  const text = shortened(plainText(withoutTitle(firstLine(memory.body), memory.title)));
+  const text = shorten(plainText(withoutTitle(firstLine(memory.body), memory.title)), 120);
   return `${kindOf(memory)} · confidence ${Math.round(memory.confidence * 100)} %${where}${status}${drift}${text === "" ? "" : ` · ${text}`}`;
 }
 
@@ -162,10 +162,6 @@ function withoutTitle(text: string, title: string): string {
 
 function firstLine(text: string): string {
   return text.split("\n").find((candidate) => candidate.trim() !== "")?.trim() ?? "";
-}
-
-function shortened(line: string): string {
-  return line.length > 120 ? `${line.slice(0, 119)}…` : line;
 }
 
 const icons: Readonly<Record<string, string>> = {
