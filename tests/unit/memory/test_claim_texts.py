@@ -27,3 +27,25 @@ CHANGED = "The agent changed `a.go`."
 )
 def test_a_text_is_shown_without_what_the_title_and_the_quotes_say(body: str, quotes: list[str], shown: str) -> None:
     assert text_beyond_quotes(TITLE, body, quotes) == shown
+
+
+@pytest.mark.parametrize(
+    ("title", "body"),
+    [
+        ("Set the timeout to 1", "Set the timeout to -1."),
+        ("Fail if x = 5", "Fail if x != 5."),
+        ("Import important", "Import `!important`."),
+        ("Use tabs", "❌ Use tabs."),
+        ("Use tabs", "Use tabs?"),
+        ("Pass args", "Pass *args"),
+    ],
+)
+def test_a_text_is_shown_whose_signs_say_something_else_than_the_title(title: str, body: str) -> None:
+    assert text_beyond_quotes(title, body, []) == body
+
+
+@pytest.mark.parametrize(
+    "body", ["But **keep** the ids in `sessions`.", "- Keep the ids\nin sessions", "Keep the ids in sessions!"]
+)
+def test_a_text_that_differs_from_the_title_in_form_only_is_not_shown(body: str) -> None:
+    assert text_beyond_quotes(TITLE, body, []) == ""

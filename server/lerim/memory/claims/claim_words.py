@@ -152,8 +152,14 @@ def text_beyond_quotes(title: str, body: str, quotes: Iterable[str]) -> str:
         statement, rest = body[: found.start()], body[found.end() :]
     else:
         statement, rest = body, ""
-    is_repeated = not body_without_title(title, statement.strip()) or any(is_quoted(statement, one) for one in said)
+    is_repeated = _is_title(statement, title) or any(is_quoted(statement, one) for one in said)
     return (rest if is_repeated else f"{statement}{rest}").strip()
+
+
+def _is_title(statement: str, title: str) -> bool:
+    """Returns whether a statement differs from the title in form only; not in a sign such as `-` or `!=`."""
+    text, _ = skip_politeness(statement.strip())
+    return not text or normalize_claim("", text) == normalize_claim("", title)
 
 
 def strip_boilerplate(text: str) -> str:
