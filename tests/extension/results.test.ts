@@ -18,6 +18,14 @@ test("the line after an accept has a short title, and leads to the first place t
   expect(lastAction(message, title, "", one, one.references.map(missing)).reference).toBe("src/paths.py");
 });
 
+test("the line after an accept does not lead to a file that was not found", () => {
+  const one = candidate("a", { references: ["gone.py", "gone.py#run"] });
+  const message: ActionResultMessage = { type: "actionResult", id: "a", action: "accept", ok: true, message: "Accepted: A", undo: { action: "u1", label: "" }, decided: ["a"], diff: "", note: "2 references were not found.", waiting: [] };
+  const said = lastAction(message, "A", "", one, one.references.map((reference): ReferenceProblem => ({ reference, state: "not-found", likely: [] })));
+  expect(said.reference).toBe("");
+  expect(said.text).toBe("Accepted: A. 2 references were not found.");
+});
+
 test("a row names the file that its candidate is about", () => {
   expect(rowMeta(candidate("a", { confidence: 0.5, references: ["src/app.py#run", "b.py"] }))).toBe("decision · 50 % · app.py");
   expect(rowMeta(candidate("a", { confidence: 0.5, references: [] }))).toBe("decision · 50 %");

@@ -14,15 +14,19 @@ function resultText(message: ActionResultMessage, title: string, successText: st
   const text = showsMessage && message.message !== "" ? plainText(message.message) : `${verbs[message.action]}${title === "" ? "" : `: ${plainText(title)}`}`;
   // for an action done earlier elsewhere there is no undo, and the sidecar's message is shown
   const status = message.undo === null || message.id === "" ? text : successText === "" ? shorten(text) : successText;
-  const place = message.action === "accept" && decided !== undefined ? acceptedText(decided, reference) : "";
+  // of a memory whose files were not found, the note says so
+  const isPlaceKnown = decided !== undefined && (reference !== "" || decided.references.length === 0);
+  const place = message.action === "accept" && isPlaceKnown ? acceptedText(decided, reference) : "";
   const sentence = /[.…!?]$/.test(status) ? status : `${status}.`;
   return [sentence, spellOutHidden(message.note), place].filter((part) => part !== "").join(" ");
 }
 
-/** The first place that a candidate is about: one that was found, or else the file of the first reference. */
+/** The first place that a candidate is about: one that was found, or else the file of a symbol that was not; "" if there is none to open. */
 function firstPlace({ references }: CandidateView, problems: readonly ReferenceProblem[]): string {
-  const found = references.find((reference) => !problems.some((problem) => problem.reference === reference));
-  return found ?? references[0]?.split("#")[0] ?? "";
+  const missing = new Set(problems.map(({ reference }) => reference));
+  const found = references.find((reference) => !missing.has(reference));
+  const files = references.filter((reference) => reference.includes("#")).map((reference) => reference.split("#")[0] ?? "");
+  return found ?? files.find((file) => !missing.has(file)) ?? "";
 }
 
 /** What was done last, as the panel says it and keeps it while another tab covers the panel. */
