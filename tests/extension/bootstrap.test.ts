@@ -110,6 +110,13 @@ test("a first start makes an environment named after the lock, in an empty folde
   expect(machine.ran, "a later start runs no process").toEqual([]);
 });
 
+test("where the interpreter's pip cannot install elsewhere, since a distribution keeps its libraries beside it, the environment gets a pip of its own", async () => {
+  machine.on("pip --version", { ...silent, stdout: "pip 23.2.1 from /usr/lib/python3" });
+  machine.on("pip --python", { code: 1, stdout: "", tail: "ModuleNotFoundError: No module named 'pip._vendor.certifi'" });
+  expect(await ensure()).toBe(join(folder, "bin", "python"));
+  expect(machine.count(/^python -I -m pip install/)).toBe(1);
+});
+
 test("uv is used where it is there, and Python's own tools when uv fails for a reason of its own", async () => {
   machine.on("uv --version", { ...silent, stdout: "uv 0.13.8" });
   machine.on("uv venv", { code: 2, stdout: "", tail: "error: unexpected argument" });

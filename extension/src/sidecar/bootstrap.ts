@@ -141,14 +141,16 @@ async function createEnvironment(folder: string, { lockFiles: locks, megabytes }
   const version = await step(uvVersionCommand(), probeTimeoutMs);
   const hasUv = version.code === 0 && version.stdout.startsWith("uv ");
   tools.log(hasUv ? `installing with ${version.stdout.trim()}` : "installing with venv and pip");
-  const installWith = (installer: Installer): Promise<void> => install({ installer, python: python.path, folder, locks }, megabytes, step, tools);
+  const installers: readonly Installer[] = [...(hasUv ? (["uv"] as const) : []), ...((await hasCapablePip(python, step)) ? (["pip"] as const) : []), "own-pip"];
   try {
-    try {
-      await installWith(hasUv ? "uv" : await choosePip(python, step));
-    } catch (error) {
-      if (!hasUv || !(error instanceof BootstrapError) || error.reason !== "unknown") throw error;
-      tools.log("uv failed unexpectedly, trying venv and pip");
-      await installWith(await choosePip(python, step));
+    for (const installer of installers) {
+      try {
+        await install({ installer, python: python.path, folder, locks }, megabytes, step, tools);
+        break;
+      } catch (error) {
+        if (installer === "own-pip" || !isUnexpected(error)) throw error;
+        tools.log(`${installer} failed unexpectedly, trying the next installer`);
+      }
     }
     const venvInterpreter = venvPython(tools.platform, folder);
     tools.report("Checking the environment…");
@@ -178,10 +180,15 @@ function makeStepRunner(cwd: string, tools: Tools): StepRunner {
   };
 }
 
-/** The base interpreter's own pip if it is recent enough; Debian's Python, for one, may have none. */
-async function choosePip(python: Interpreter, step: StepRunner): Promise<Installer> {
+/** Whether the base interpreter has a pip that is recent enough; Debian's Python, for one, may have none. */
+async function hasCapablePip(python: Interpreter, step: StepRunner): Promise<boolean> {
   const { code, stdout } = await step(pipVersionCommand(python.path), probeTimeoutMs);
-  return code === 0 && canInstallElsewhere(stdout) ? "pip" : "own-pip";
+  return code === 0 && canInstallElsewhere(stdout);
+}
+
+/** Whether an installer failed for a reason of its own. A pip whose libraries a distribution keeps beside it does not find them in another environment. */
+function isUnexpected(error: unknown): boolean {
+  return error instanceof BootstrapError && (error.reason === "unknown" || error.reason === "no-venv");
 }
 
 async function install(plan: Parameters<typeof installCommands>[1], megabytes: number, step: StepRunner, tools: Tools): Promise<void> {
