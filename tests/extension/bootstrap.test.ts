@@ -2,15 +2,12 @@ import { existsSync } from "node:fs";
 import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ensureEnvironment, environmentFolder, isHealthy, isReady, markInUse, type EnvironmentPaths, pruneEnvironments, repairEnvironment, type Tools } from "../../extension/src/sidecar/bootstrap";
 import type { Command } from "../../extension/src/sidecar/environment";
 import type { Outcome, RunOptions } from "../../extension/src/sidecar/process";
-import { EnvironmentSetup, offerFirstSync } from "../../extension/src/sidecar/setup";
-import { Status } from "../../extension/src/sidecar/status";
+import { EnvironmentSetup } from "../../extension/src/sidecar/setup";
 import { FakeContext } from "./fakes/sidecar";
-import { shown } from "./fakes/vscode";
 
 const silent: Outcome = { code: 0, stdout: "", tail: "" };
 type Answer = Outcome | undefined;
@@ -254,7 +251,7 @@ test("environments of earlier locks are deleted unless a living window uses them
 test("a window that stops its sidecar no longer uses the environment for searches by meaning", async () => {
   const extension = { asAbsolutePath: (name: string) => join(home, name), globalStorageUri: { fsPath: home } };
   const context = new FakeContext();
-  const setup = new EnvironmentSetup(extension as never, context.output as never, new Status(context.extension.globalState), cancel.signal);
+  const setup = new EnvironmentSetup(extension as never, context.output as never, { state: { kind: "off" } }, cancel.signal);
   await writeFile(join(home, "requirements-meaning.lock"), "numpy==2\n");
   const environment = await environmentFolder(setup.meaningPaths);
   await mkdir(join(environment, "bin"), { recursive: true });
@@ -264,17 +261,4 @@ test("a window that stops its sidecar no longer uses the environment for searche
   expect(await readdir(join(environment, "used"))).toEqual([String(process.pid)]);
   await setup.release();
   expect(await readdir(join(environment, "used"))).toEqual([]);
-});
-
-test("the first sync is offered after the set-up until a sync begins", async () => {
-  const status = new Status(new FakeContext().extension.globalState);
-  const offer = offerFirstSync(status);
-  expect(shown.progress).toEqual(["Lerim is set up. [Sync](command:lerim.sync): "]);
-  let isOver = false;
-  void offer.then(() => (isOver = true));
-  status.setSyncing("file:///repo", "");
-  await pause(0);
-  expect(isOver).toBe(false);
-  status.setSyncing("file:///repo", "starting");
-  await expect.poll(() => isOver).toBe(true);
 });

@@ -7,8 +7,6 @@ import type { Status } from "./status";
 
 const cancelledKey = "setupCancelled";
 const agreedKey = "setupAgreed";
-/** How long the first sync is offered. */
-const offerMs = 30_000;
 
 /** Finds the interpreters for the sidecar and for searches by meaning, or creates environments for them. */
 export class EnvironmentSetup {
@@ -19,7 +17,7 @@ export class EnvironmentSetup {
   constructor(
     private readonly extension: vscode.ExtensionContext,
     private readonly output: vscode.LogOutputChannel,
-    private readonly status: Pick<Status, "state" | "onSyncStarted">,
+    private readonly status: Pick<Status, "state">,
     private readonly closing: AbortSignal,
   ) {}
 
@@ -134,7 +132,7 @@ export class EnvironmentSetup {
       });
     });
     await globalState.update(cancelledKey, undefined);
-    void offerFirstSync(this.status);
+    void offerFirstSync();
     return python;
   }
 
@@ -169,19 +167,9 @@ export class EnvironmentSetup {
   }
 }
 
-/** Says for a while that the set-up is done, with the next step as a link, until a sync begins. The walkthrough and the status bar have it, too. */
-export function offerFirstSync(status: Pick<Status, "onSyncStarted">): Thenable<void> {
-  // only a notification of progress can be closed again
-  return vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: "Lerim is set up. [Sync](command:lerim.sync)" }, (progress) => {
-    progress.report({ increment: 100 });
-    return new Promise<void>((resolve) => {
-      const end = (): void => {
-        subscription.dispose();
-        clearTimeout(timer);
-        resolve();
-      };
-      const subscription = status.onSyncStarted(end);
-      const timer = setTimeout(end, offerMs);
-    });
-  });
+/** Says that the set-up is done, with the next step as a button. The walkthrough and the status bar have it, too. */
+async function offerFirstSync(): Promise<void> {
+  const sync = "Sync";
+  const choice = await vscode.window.showInformationMessage("Lerim is set up.", sync); // asks for nothing: it stays in the list of notifications after the sync
+  if (choice === sync) await vscode.commands.executeCommand("lerim.sync");
 }

@@ -84,9 +84,6 @@ export class Status implements vscode.Disposable {
   readonly #pendingChanged = new vscode.EventEmitter<void>();
   /** Fires when `pending` has changed. */
   readonly onPendingChanged = this.#pendingChanged.event;
-  readonly #syncStarted = new vscode.EventEmitter<void>();
-  /** Fires when a sync of a root begins. */
-  readonly onSyncStarted = this.#syncStarted.event;
   #state: StatusState = { kind: "off" };
   #model = noModel;
   #visible = true;
@@ -153,11 +150,7 @@ export class Status implements vscode.Disposable {
   /** Sets the text of a root's running sync; "" when it has ended. */
   setSyncing(root: string, text: string): void {
     if (text === "") this.#syncing.delete(root);
-    else {
-      const isNew = !this.#syncing.has(root);
-      this.#syncing.set(root, text);
-      if (isNew) this.#syncStarted.fire();
-    }
+    else this.#syncing.set(root, text);
     this.#render();
   }
 
@@ -170,7 +163,6 @@ export class Status implements vscode.Disposable {
   dispose(): void {
     this.#listeners.dispose();
     this.#pendingChanged.dispose();
-    this.#syncStarted.dispose();
     this.#item.dispose();
   }
 
