@@ -26,7 +26,7 @@ test("a sync shows its counts while it runs and offers the review at its end", a
   answers.choices.push("Open Review");
   await sync();
   expect(context.asked).toEqual([{ method: "lerim/sync", params: { root } }]);
-  expect(shown.progress).toEqual(["Lerim is syncing: Finding candidates (3 of 12 sessions, 2 candidates)"]);
+  expect(shown.progress).toEqual(["Lerim: Finding candidates (3 of 12 sessions, 2 candidates)"]);
   expect(shown.messages).toMatchObject([{ severity: "info", text: "Lerim: 3 sessions read, 2 new candidates to review. The review lists 1 more finding under “Left out”.", choices: ["Open Review"] }]);
   expect(shown.commands).toEqual([{ id: "lerim.openReview", args: [] }]);
   expect(context.syncing.at(-1)).toBe("");

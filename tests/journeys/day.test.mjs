@@ -341,7 +341,7 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
       many.push(long.file);
     }
     await screen.command("Lerim: Sync");
-    await screen.notification(/Lerim is syncing.*\d+ of 20\d sessions/);
+    await screen.notification(/Lerim: .*\d+ of 20\d sessions/);
     await screen.shot("cancel");
     await screen.button("Cancel");
     await screen.notification(/Sync cancelled/);

@@ -28,7 +28,7 @@ export async function syncRoot(context: SyncContext, root: string | undefined): 
 
 /** Runs a sync with progress. Returns its report; undefined if the person cancelled and there is none. */
 async function syncWithProgress(context: SyncContext, root: string): Promise<protocol.SyncReport | undefined> {
-  const report = await withCancelButton("Lerim is syncing", (token, progress) => runSync(context, root, progress, token));
+  const report = await withCancelButton("Lerim", (token, progress) => runSync(context, root, progress, token));
   if (report === undefined) void showInfo("Sync cancelled. Everything found so far is kept, and the next sync continues from there.");
   return report;
 }
