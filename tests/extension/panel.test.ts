@@ -4,6 +4,7 @@ import { diffRows } from "../../extension/src/views/review/web/difference";
 import { answersFor, acceptedText, firstLines, isNear, keepBoth, neighbourMeta, rankedNeighbours, suggestedAnswerText, suggestionText } from "../../extension/src/views/review/web/answers";
 import { isFindKey, reviewKeyAction, reviewHelpRows } from "../../extension/src/views/shared/web/keys";
 import { arrange } from "../../extension/src/views/review/web/arrangement";
+import { evidenceHeading } from "../../extension/src/views/review/web/detail";
 import { keptAction, lastAction } from "../../extension/src/views/review/web/results";
 import { drawnPositions, rowId, rowTops, visibleRange } from "../../extension/src/views/review/web/list";
 import { draftText } from "../../extension/src/views/review/web/lostdrafts";
@@ -322,4 +323,13 @@ test("several are marked with Ctrl or Shift, decided together, and what an undo 
   expect([candidateOrder(filtered), filtered.selected]).toEqual([["c"], "c"]);
   const shown = selectCandidate(filtered, "b");
   expect([shown.selected, candidateOrder(shown)]).toEqual(["b", ["a", "b", "c", "d"]]);
+});
+
+test("a quote says who said it, and that a person replied to it", () => {
+  const quote = (who: string): protocol.Evidence => ({ quote: "Words.", turn: "t", who }) as protocol.Evidence;
+  const [yours, theirs] = [quote("user"), quote("assistant")];
+  const reply = { evidence: [yours, theirs], body: "Use uv. In reply to: “I'll use pip.”" };
+  expect([evidenceHeading(yours, reply), evidenceHeading(theirs, reply)]).toEqual(["You said:", "In reply to the agent:"]);
+  expect(evidenceHeading(theirs, { ...reply, body: "Use uv." })).toBe("The agent said:");
+  expect(evidenceHeading(theirs, { evidence: [theirs], body: reply.body })).toBe("The agent said:");
 });

@@ -90,11 +90,17 @@ export function evidenceList(candidate: CandidateView, actions: Pick<DetailActio
   return [h("ul", { class: "evidence", attributes: { "aria-labelledby": "why" } }, ...candidate.evidence.map((item) => evidenceItem(item, candidate, actions)))];
 }
 
+/** Who said a quote; of the agent's words that a person replied to, that they did. */
+export function evidenceHeading({ who }: Pick<Evidence, "who">, { evidence, body }: Pick<CandidateView, "evidence" | "body">): string {
+  const isRepliedTo = who === "assistant" && evidence[0]?.who === "user" && body.includes("In reply to: “");
+  return isRepliedTo ? "In reply to the agent:" : `${speakerText(who)}:`;
+}
+
 function evidenceItem(item: Evidence, candidate: CandidateView, actions: Pick<DetailActions, "openTurn">): HTMLElement {
   return h(
     "li",
     { class: `quote from-${["user", "assistant", "tool", "web"].includes(item.who) ? item.who : "other"}` },
-    h("span", { class: "who" }, `${speakerText(item.who)}:`),
+    h("span", { class: "who" }, evidenceHeading(item, candidate)),
     h("blockquote", { attributes: { dir: "auto" } }, ...literalText(item.quote === "" ? "(this quote is stored only on the machine where the session took place)" : item.quote)),
     ...(candidate.session === "" ? [] : [button("Open transcript", () => actions.openTurn(candidate.session, item.turn), { class: "link open-turn", title: "Open transcript (o)" })]),
   );
