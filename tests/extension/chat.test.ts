@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { parseMemory, registerParticipant } from "../../extension/src/chat/participant";
 import { registerTools } from "../../extension/src/chat/tools";
@@ -35,6 +38,19 @@ test("without a folder a tool says so", async () => {
   act.folders();
   expect(await invokeTool("lerim_recall", { question: "How?" })).toMatch(/No repository is open/);
   expect(context.asked).toEqual([]);
+});
+
+test("a tool and @lerim look into a folder in a repository, also beside one that is in none", async () => {
+  const repository = mkdtempSync(join(tmpdir(), "lerim-chat-"));
+  mkdirSync(join(repository, ".git"));
+  act.folders("/plain", repository);
+  window.activeTextEditor = { document: { uri: Uri.file("/plain/notes.txt") } };
+  context.answer(protocol.agentTool, () => ({ text: fenced, isError: false }));
+  await invokeTool("lerim_recall", { question: "How?" });
+  await say("lerim.chat", "How?");
+  const roots = context.asked.flatMap(({ params }) => (typeof params === "object" && params !== null && "root" in params ? [params.root] : []));
+  expect(new Set(roots)).toEqual(new Set([Uri.file(repository).toString()]));
+  rmSync(repository, { recursive: true });
 });
 
 test("an editor without tools for its chat has none of ours", () => {

@@ -37,9 +37,9 @@ export function registerMcpServer(context: Pick<Context, "output" | "interpreter
 
   /** The server for the folder that is open; undefined if it is not to be offered here. */
   const findServer = async (): Promise<{ command: string; args: string[]; env: Record<string, string>; folder: vscode.Uri } | undefined> => {
-    const root = currentRoot();
     // read here: the context applies a change only after this is asked
     const { settings } = readSettings(vscode.workspace.getConfiguration("lerim"));
+    const root = await currentRoot();
     if (root === undefined || !vscode.workspace.isTrusted || !settings.enabled || !settings["agents.mcpServer"]) return undefined;
     const { file, args } = mcpCommand(await context.interpreter(), root.uri.fsPath);
     return { command: file, args: [...args], env: mcpEnvironment(process.platform, context.extension.extensionPath), folder: root.uri };

@@ -18,7 +18,7 @@ export function registerParticipant(context: Sidecar & Pick<Context, "extension"
   const { chat } = vscode as unknown as { chat?: typeof vscode.chat };
   if (chat === undefined) return { dispose: () => undefined };
   const participant = chat.createChatParticipant("lerim.chat", async (request, _history, stream, token) => {
-    const root = currentRoot()?.uri.toString();
+    const root = (await currentRoot())?.uri.toString();
     if (root === undefined) {
       stream.markdown("Open a folder of a git repository first.");
       return;

@@ -55,7 +55,7 @@ export function registerTools(context: Pick<Context, "request">): vscode.Disposa
 }
 
 async function callTool(context: Pick<Context, "request">, tool: protocol.AgentTool, values: Partial<protocol.AgentToolParams>, token: vscode.CancellationToken): Promise<string> {
-  const root = currentRoot();
+  const root = await currentRoot();
   if (root === undefined) return "No repository is open, so there is no project memory.";
   const { text } = await context.request(protocol.agentTool, { ...values, root: root.uri.toString(), tool, agent: "vscode-chat" }, token);
   return text;

@@ -19,7 +19,7 @@ export async function copyMemories(context: Pick<Context, "request">, handles: r
 export async function copyFileMemories(context: Pick<Context, "request">, uri: vscode.Uri | undefined, selection: boolean): Promise<void> {
   const editor = vscode.window.activeTextEditor;
   const file = uri ?? editor?.document.uri;
-  const root = file === undefined ? undefined : (vscode.workspace.getWorkspaceFolder(file) ?? currentRoot());
+  const root = file === undefined ? undefined : (vscode.workspace.getWorkspaceFolder(file) ?? (await currentRoot()));
   if (file === undefined || root === undefined) throw new Error("Open a file of a repository first.");
   const question = selection && editor !== undefined ? editor.document.getText(editor.selection).slice(0, maxQuestion) : "";
   const { text, isError } = await context.request(protocol.agentTool, { root: root.uri.toString(), tool: "recall", agent: "clipboard", files: [file.fsPath], question });

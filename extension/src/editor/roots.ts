@@ -7,25 +7,30 @@ export function rootFolders(): vscode.WorkspaceFolder[] {
   return (vscode.workspace.workspaceFolders ?? []).filter((folder) => folder.uri.scheme === "file");
 }
 
-/** The root of the active editor, if it has one. */
-function activeRoot(): vscode.WorkspaceFolder | undefined {
+/** The folders that commands and agents may be about: those outside of repositories count only if all are. */
+async function usableFolders(): Promise<vscode.WorkspaceFolder[]> {
+  const supported = await supportedFolders();
+  return supported.length > 0 ? supported : rootFolders();
+}
+
+/** The one of these folders that has the file of the active editor, if one does. */
+function activeRoot(folders: readonly vscode.WorkspaceFolder[]): vscode.WorkspaceFolder | undefined {
   const document = vscode.window.activeTextEditor?.document;
   const owner = document === undefined ? undefined : vscode.workspace.getWorkspaceFolder(document.uri);
-  return rootFolders().find((folder) => folder.uri.toString() === owner?.uri.toString());
+  return folders.find((folder) => folder.uri.toString() === owner?.uri.toString());
 }
 
 /** The root of the active editor, else the first one: for what runs without a person to ask. */
-export function currentRoot(): vscode.WorkspaceFolder | undefined {
-  return activeRoot() ?? rootFolders()[0];
+export async function currentRoot(): Promise<vscode.WorkspaceFolder | undefined> {
+  const folders = await usableFolders();
+  return activeRoot(folders) ?? folders[0];
 }
 
-/** The root a command acts on: the active editor's, or the only one, or one the person picks; undefined if there is none. Folders outside of repositories count only if all are. */
+/** The root a command acts on: the active editor's, or the only one, or one the person picks; undefined if there is none. */
 export async function chooseRoot(): Promise<vscode.WorkspaceFolder | undefined> {
-  const supported = await supportedFolders();
-  const folders = supported.length > 0 ? supported : rootFolders();
-  const active = activeRoot()?.uri.toString();
-  const owner = folders.find(({ uri }) => uri.toString() === active);
-  if (owner !== undefined) return owner;
+  const folders = await usableFolders();
+  const active = activeRoot(folders);
+  if (active !== undefined) return active;
   if (folders.length === 1) return folders[0];
   if (folders.length === 0) {
     void vscode.window.showInformationMessage("Lerim works on a repository. Open a folder first.");
