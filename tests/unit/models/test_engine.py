@@ -185,13 +185,12 @@ def test_a_call_and_a_wait_end_when_the_person_cancels(act: Act) -> None:
 @pytest.mark.parametrize("act", [hangs, drips])
 def test_a_service_that_hangs_or_drips_is_left_at_the_deadline_and_not_tried_again(act: Act) -> None:
     timeout = 0.2
-    with chat(act) as server:
-        while True:
-            with pytest.raises(lm15.TimeoutError, match=rf"{timeout:g} seconds"):
-                ask(server, timeout=timeout)
-            if server.asked:
-                break
-            timeout *= 2  # the machine is too busy to send the question in time
+    while True:
+        with chat(act) as server, pytest.raises(lm15.TimeoutError, match=rf"{timeout:g} seconds"):
+            ask(server, timeout=timeout)
+        if server.asked:
+            break
+        timeout *= 2  # the machine was too busy to send the question in time, and it may still come: to this server
     assert len(server.asked) == 1
 
 
