@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
 import * as protocol from "../../extension/src/protocol";
 import { Status } from "../../extension/src/sidecar/status";
 import { candidateOf, conflictOf, parseHandle, type MemoriesNode, MemoriesView } from "../../extension/src/views/memories/host";
@@ -32,8 +32,15 @@ beforeEach(() => {
     const all = start === 0 ? view : { ...view, memories: [memory("c")] };
     return { ...all, total: rows[node]?.total ?? all.groups.length + all.proposals.length + all.memories.length + all.problems.length };
   });
-  view = new MemoriesView(context.as());
+  view = openView(context.as());
 });
+
+/** A view that is disposed after its test: it would answer to the events of the next ones. */
+function openView(of: ConstructorParameters<typeof MemoriesView>[0]): MemoriesView {
+  const opened = new MemoriesView(of);
+  onTestFinished(() => opened.dispose());
+  return opened;
+}
 
 const itemOf = (node: MemoriesNode | undefined): TreeItem => view.getTreeItem(present(node)) as unknown as TreeItem;
 
@@ -63,7 +70,7 @@ test("the view's badge tells how many candidates wait, over all folders, and its
   workspace.workspaceFolders = ["/repo", "/repo/packages/api", "/another"].map((path, index) => ({ uri: Uri.file(path), name: path, index }));
   const status = new Status(context.extension.globalState);
   status.state = { kind: "ready" };
-  new MemoriesView(Object.assign(context, { status }).as());
+  openView(Object.assign(context, { status }).as());
   status.setPending(root, 2, "repo");
   status.setPending(other, 2, "repo"); // another folder of the same repository
   status.setPending("file:///another", 1, "another");
@@ -161,7 +168,7 @@ test("it lists anew when memories changed, and in the order that is chosen, also
   await view.getChildren();
   expect(context.asked.at(-1)?.params).toMatchObject({ by: "freshness" });
   expect([told("lerim.memoriesBy"), shown.trees[0]?.description]).toEqual(["freshness", "by freshness"]);
-  const next = new MemoriesView(context.as());
+  const next = openView(context.as());
   await next.getChildren();
   expect(context.asked.at(-1)?.params).toMatchObject({ by: "freshness" });
 });

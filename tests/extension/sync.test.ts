@@ -17,11 +17,6 @@ function sync(): Promise<void> {
   return syncRoot(context.as(), undefined);
 }
 
-/** What ran but for context keys, which views of other tests may still set. */
-function commandsRun(): typeof shown.commands {
-  return shown.commands.filter(({ id }) => id !== "setContext");
-}
-
 test("a sync shows its counts while it runs and offers the review at its end", async () => {
   context.answer(protocol.sync, () => {
     context.progress.fire({ root, stage: "learning", sessionsDone: 3, sessionsTotal: 12, candidates: 2, message: "", settling: 0 });
@@ -33,7 +28,7 @@ test("a sync shows its counts while it runs and offers the review at its end", a
   expect(context.asked).toEqual([{ method: "lerim/sync", params: { root } }]);
   expect(shown.progress).toEqual(["Lerim: Finding candidates (3 of 12 sessions, 2 candidates)"]);
   expect(shown.messages).toMatchObject([{ severity: "info", text: "Lerim: 3 sessions read, 2 new candidates to review. The review lists 1 more finding under “Left out”.", choices: ["Open Review"] }]);
-  expect(commandsRun()).toEqual([{ id: "lerim.openReview", args: [] }]);
+  expect(shown.commands).toEqual([{ id: "lerim.openReview", args: [] }]);
   expect(context.syncing.at(-1)).toBe("");
 });
 
@@ -56,7 +51,7 @@ test("a sync that finds no session offers those of another folder, uses them and
   await sync();
   expect(shown.messages).toMatchObject([{ severity: "info", text: "Lerim: No sessions were found for this repository. 26 sessions ran in /old/path: use them here?", choices: ["Use Them"] }]);
   expect(context.asked.at(-1)).toEqual({ method: "lerim/sessions/use", params: { root, folder: "/old/path" } });
-  expect(commandsRun()).toEqual([{ id: "lerim.restart", args: [] }, { id: "lerim.sync", args: [root] }]);
+  expect(shown.commands).toEqual([{ id: "lerim.restart", args: [] }, { id: "lerim.sync", args: [root] }]);
 });
 
 test("Cancel reaches the sidecar, and what was found is said to be kept", async () => {
@@ -142,5 +137,5 @@ test.each([
   answers.choices.push(action);
   await sync();
   expect(shown.messages[0]?.choices).toContain(action);
-  expect(commandsRun()).toEqual([command]);
+  expect(shown.commands).toEqual([command]);
 });
