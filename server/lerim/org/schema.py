@@ -12,7 +12,7 @@ from psycopg import sql
 
 from lerim.errors import OrgError
 from lerim.patterns import compile_later
-from lerim.team import SCHEMA, describe_missing_vectors, open_database
+from lerim.team import SCHEMA, describe_address, describe_missing_vectors, open_database
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,6 +26,21 @@ _QUEUE_MIGRATION = (1, "queue")
 """Procrastinate's own tables; the other migrations are files."""
 _NEEDED_EXTENSIONS = {"meaning": "vector"}
 """The migrations that are applied once the database has an extension, with its name."""
+
+_NUMBERED = """
+SELECT relname, array_agg(attname) FILTER (WHERE NOT is_number) FROM (
+    SELECT relname, attname, attidentity <> '' OR coalesce(pg_get_expr(adbin, adrelid) LIKE 'nextval(%%', false)
+    FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+    LEFT JOIN pg_attrdef ON (adrelid, adnum) = (attrelid, attnum)
+    WHERE relnamespace = %s::regnamespace AND relkind = 'r' AND attnum > 0 AND NOT attisdropped
+) AS one (relname, attname, is_number) GROUP BY relname HAVING bool_or(is_number)
+"""
+"""The tables whose rows are numbered by the database, with their other columns."""
+_LEAVE_NUMBERS = (
+    "REVOKE INSERT, UPDATE ON {schema}.{table} FROM {worker}",
+    "GRANT INSERT ({columns}), UPDATE ({columns}) ON {schema}.{table} TO {worker}",
+)
+"""All teams are counted together: who could choose numbers could take those that the next rows of others get."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +56,15 @@ class SetUp:
 def set_up_database(url: str, teams: Sequence[str]) -> SetUp:
     """Bring the database to this version, and make the roles of these teams. Teams it had before get their rights
     on new tables; without any team, it gets one named main. A second call changes nothing, unless the server has got
-    an extension meanwhile, and two at once take turns. Raises OrgError."""
+    an extension meanwhile, and two at once take turns. Raises OrgError, also if a later version has set it up."""
     for team in teams:
         check_team(team)
     with open_database(url) as connection:
         with _take_turns(connection):
             connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SCHEMA)))
-        applied = [
-            f"{number:04} {name}" for number, name, text in _migrations() if _apply(connection, number, name, text)
-        ]
+        migrations = list(_migrations())
+        _require_no_later(connection, url, migrations[-1][0])
+        applied = [f"{number:04} {name}" for number, name, text in migrations if _apply(connection, number, name, text)]
         every = tuple(dict.fromkeys([*teams, *_earlier_teams(connection)])) or (_FIRST_TEAM,)
         for team in every:
             _make_roles(connection, team)
@@ -93,6 +108,17 @@ def _take_turns(connection: psycopg.Connection) -> Iterator[None]:
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         yield
+
+
+def _require_no_later(connection: psycopg.Connection, url: str, newest: int) -> None:
+    """Raise OrgError if the database has a migration that this version does not know: its rights may differ, too."""
+    row = connection.execute("SELECT to_regclass('migrations') IS NOT NULL").fetchone()
+    if row and row[0] and connection.execute("SELECT 1 FROM migrations WHERE number > %s", (newest,)).fetchone():
+        raise OrgError(
+            "The database was set up by a later version of Lerim.",
+            where=describe_address(url),
+            todo="Update Lerim here: pip install --upgrade 'lerim[org]'.",
+        )
 
 
 def _apply(connection: psycopg.Connection, number: int, name: str, text: str) -> bool:
@@ -151,6 +177,14 @@ def _make_roles(connection: psycopg.Connection, team: str) -> None:
             "GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {worker}",
             "REVOKE INSERT, UPDATE, DELETE ON {schema}.migrations FROM {worker}",
         )
-        names = {"reader": sql.Identifier(reader), "worker": sql.Identifier(worker), "schema": sql.Identifier(SCHEMA)}
+        names: dict[str, sql.Composable] = {
+            "reader": sql.Identifier(reader),
+            "worker": sql.Identifier(worker),
+            "schema": sql.Identifier(SCHEMA),
+        }
         for grant in grants:
             connection.execute(sql.SQL(grant).format(**names))
+        for table, columns in connection.execute(_NUMBERED, (SCHEMA,)).fetchall():
+            names |= {"table": sql.Identifier(table), "columns": sql.SQL(", ").join(map(sql.Identifier, columns))}
+            for statement in _LEAVE_NUMBERS:
+                connection.execute(sql.SQL(statement).format(**names))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from importlib import resources
 
 import psycopg
 import pytest
@@ -56,6 +57,7 @@ def test_setting_up_twice_or_twice_at_once_is_harmless(server: PostgresServer) -
         "0006 reservations",
         "0008 accepted",
         "0009 locks",
+        "0010 references",
     )
     assert sorted(sum(both, ())) == list(names)
     again = answer("org", "init", url, "--team", "platform", "--team", "search")
@@ -71,6 +73,23 @@ def test_an_upgrade_gives_every_team_its_rights_on_new_tables(server: PostgresSe
         assert set_up_database(url, []).teams == ("platform",)
         privilege = "SELECT has_table_privilege('lerim_team_platform_worker', 'lerim.memories', 'SELECT, INSERT')"
         assert admin.execute(privilege).fetchone() == (True,)
+
+
+def test_a_database_of_an_earlier_version_is_upgraded_with_what_it_holds(server: PostgresServer) -> None:
+    from procrastinate.schema import SchemaManager
+
+    url, folder = server.make_empty_database(), resources.files("lerim.org") / "migrations"
+    with connect(url, "admin") as admin:
+        admin.execute("CREATE SCHEMA lerim")
+        admin.execute("CREATE TABLE migrations (number integer PRIMARY KEY, name text, applied_at timestamptz)")
+        admin.execute("INSERT INTO migrations VALUES (1, 'queue', now()), (2, 'teams', now())")
+        admin.execute(SchemaManager.get_schema().encode())
+        admin.execute((folder / "0002_teams.sql").read_bytes())
+        for insert in INSERTS[:2]:
+            admin.execute(insert, {"team": "platform"})
+    assert set_up_database(url, ["platform"]).applied[0] == "0003 open_calls"
+    status = load_status(TeamDatabase(url, "platform"))
+    assert (status.states, status.candidates) == ({"waiting": 1}, 1)
 
 
 def test_what_cannot_be_set_up_is_told(server: PostgresServer) -> None:
@@ -95,6 +114,10 @@ def test_what_cannot_be_set_up_is_told(server: PostgresServer) -> None:
         admin.execute("ALTER TABLE candidates DROP COLUMN owners")
     with pytest.raises(OrgError, match="not set up for this version"):
         load_status(TeamDatabase(older, "platform"))
+    with connect(server.make_database(), "admin") as admin:
+        admin.execute("INSERT INTO migrations VALUES (9999, 'later')")
+        with pytest.raises(OrgError, match="by a later version"):
+            set_up_database(server.url(admin.info.dbname), [])
     url = server.make_empty_database()
     with pytest.raises(OrgError, match="is not allowed"):
         set_up_database(url.replace("admin@", "platform_worker@"), ["platform"])
@@ -144,6 +167,42 @@ def test_a_team_can_take_no_lock_under_which_another_teams_jobs_run(server: Post
             own.execute(insert, ("payments:github.com/org/repo",))
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 own.execute(insert, ("platform:github.com/org/repo",))
+
+
+def test_no_row_of_a_team_refers_to_a_job_or_a_worker_of_another(server: PostgresServer) -> None:
+    url = server.make_database()
+    insert_worker = "INSERT INTO procrastinate_workers (team) VALUES (%s) RETURNING id"
+    insert_job = (
+        "INSERT INTO procrastinate_jobs (queue_name, task_name, worker_id) VALUES (%s || '/host', 'x', %s) RETURNING id"
+    )
+    insert_defer = "INSERT INTO procrastinate_periodic_defers (task_name, periodic_id, job_id) VALUES ('x', %s, %s)"
+    with connect(url, "platform_worker") as own, connect(url, "payments_worker") as hostile:
+        [worker] = own.execute(insert_worker, ("platform",)).fetchone()
+        [job] = own.execute(insert_job, ("platform", worker)).fetchone()
+        own.execute(insert_defer, ("platform", job))
+        for guessed in (worker, worker + 1):  # it does not learn which one there is
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                hostile.execute(insert_job, ("payments", guessed))
+        for guessed in (job, job + 1000):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                hostile.execute(insert_defer, ("payments", guessed))
+        own.execute("SELECT procrastinate_finish_job_v1(%s, 'succeeded', true)", (job,))
+
+
+def test_a_team_can_take_no_number_that_the_next_row_of_another_gets(server: PostgresServer) -> None:
+    url = server.make_database()
+    with connect(url, "payments_worker") as own:
+        for insert in (
+            "INSERT INTO procrastinate_jobs (id, queue_name, task_name) VALUES (1, 'payments/host', 'extract')",
+            "INSERT INTO procrastinate_workers (id, team) OVERRIDING SYSTEM VALUE VALUES (1, 'payments')",
+            "INSERT INTO procrastinate_periodic_defers (id, task_name, periodic_id) VALUES (1, 'rescue', 'payments')",
+            "INSERT INTO calls (id, team, model, key, dollars) OVERRIDING SYSTEM VALUE"
+            " VALUES (1, 'payments', 'm', 'k', 1)",
+            "UPDATE procrastinate_jobs SET id = 1",
+            "SELECT setval('procrastinate_jobs_id_seq', 1)",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                own.execute(insert)
 
 
 def test_the_owner_of_the_tables_is_bound_by_the_policies_too(server: PostgresServer) -> None:

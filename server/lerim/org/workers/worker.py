@@ -153,6 +153,7 @@ class Worker:
                     update_heartbeat_interval=self.stalled_seconds / 3,
                     stalled_worker_timeout=self.stalled_seconds,
                     delete_jobs="successful",
+                    listen_notify=False,  # any user of the database can notify, and so abort the jobs of other teams
                     install_signal_handlers=False,
                 )
             finally:
