@@ -23,7 +23,7 @@ export async function decideCandidate(context: Pick<Context, "request">, target:
   }
   const { root, id, scope } = target;
   if (action === "accept" && target.needsChoice === true) {
-    vscode.window.setStatusBarMessage("Lerim: First compare this candidate with the memories it is similar to or changes", 10_000);
+    vscode.window.setStatusBarMessage("Lerim: First compare this candidate with the memories that it resembles or would change", 10_000);
     await openInReview(root, id);
     return;
   }

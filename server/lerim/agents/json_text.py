@@ -135,7 +135,8 @@ def remove_value(text: str, path: JsonPath) -> str:
 def prune_empty(text: str, path: JsonPath, original: str | None) -> str | None:
     """Returns the text without the empty containers on `path`, innermost first; None if nothing is left of it.
 
-    Containers that the `original` text had stay; an empty one is written as it was there. Without an original, all go.
+    Containers that `original` already has are kept, and an empty one is written as it is there. Without an original,
+    all of them are removed.
     """
     before = parse_json_with_comments(original) if original is not None else None
     for length in range(len(path), -1, -1):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from lerim.code_fences import next_fence
 
 _OURS, _BASE, _MIDDLE, _THEIRS = "<<<<<<<", "|||||||", "=======", ">>>>>>>"
-_FENCE = re.compile(r" {0,3}(?:```|~~~)")
 
 
 def split_conflict(text: str) -> tuple[str, str] | None:
@@ -18,12 +17,12 @@ def split_conflict(text: str) -> tuple[str, str] | None:
     ours: list[str] = []
     theirs: list[str] = []
     inside = ""
-    fenced = has_conflict = False
+    fence, has_conflict = "", False
     for line in text.splitlines(keepends=True):
         mark = line[:7] if line[7:8] in ("", " ", "\r", "\n") else ""
-        if not inside and _FENCE.match(line):
-            fenced = not fenced
-        if mark == _OURS and not inside and not fenced:
+        if not inside:
+            fence = next_fence(line, fence)
+        if mark == _OURS and not inside and not fence:
             inside = _OURS
         elif inside == _OURS and mark == _BASE:
             inside = _BASE

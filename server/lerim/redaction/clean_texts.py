@@ -38,6 +38,5 @@ CLEAN_TEXTS = CleanTexts()
 
 
 def limit_clean_texts(most: int) -> None:
-    """Remembers at most this many texts: a process that shows memories and reads no sessions redacts few of them
-    twice."""
+    """Limits the cache to this many texts: a process that only shows memories rarely redacts the same text twice."""
     CLEAN_TEXTS.most = most

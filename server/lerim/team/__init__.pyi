@@ -7,8 +7,8 @@ from .database import make_storable as make_storable
 from .database import make_storable_json as make_storable_json
 from .database import name_project as name_project
 from .database import open_database as open_database
+from .meaning import count_shared_memories as count_shared_memories
 from .meaning import describe_missing_vectors as describe_missing_vectors
-from .meaning import load_shared as load_shared
 from .proposing import propose_branch as propose_branch
 from .reviewers import assign_reviewers as assign_reviewers
 from .reviewers import is_for as is_for

@@ -130,8 +130,8 @@ def choose_team(url: str, named: str) -> TeamDatabase:
 
 
 def make_address(url: str, team: str = "") -> str:
-    """Return the address as a connection string whose connections see our schema, and whose workers belong to the team.
-    Raises OrgError if it is not valid."""
+    """Returns the address as a connection string for connections that use our schema; workers that connect with it
+    belong to the team. Raises OrgError if it is not valid."""
     try:
         parts = conninfo_to_dict(url)
     except psycopg.Error as error:

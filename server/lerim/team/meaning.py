@@ -83,8 +83,8 @@ def count_shared(connection: psycopg.Connection, team: str, project: str = "") -
     return SharedMemories(memories, read, note)
 
 
-def load_shared(database: TeamDatabase) -> SharedMemories:
-    """Count what the team's store has. Raises OrgError."""
+def count_shared_memories(database: TeamDatabase) -> SharedMemories:
+    """Returns how many memories the team's store has, and how many of them can be found by meaning. Raises OrgError."""
     with database.open() as connection:
         return count_shared(connection, database.team)
 

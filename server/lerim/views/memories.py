@@ -165,8 +165,8 @@ def find_memories(
 
 
 def load_memory(paths: ReviewPaths, name: str, search: MemorySearch | None = None) -> ShownMemoryOutput:
-    """Returns a memory by its id. Opening it counts as a use. `search` is an open search of the project, which spares
-    reading the others.
+    """Returns a memory by its id. Opening it counts as a use. `search` is an open search of the project; with it,
+    the other memories need not be read.
 
     Raises NotFoundError and MemoryError_.
     """

@@ -98,7 +98,7 @@ export class CandidateComments implements vscode.Disposable {
 
   #requestLoad(): void {
     this.#loadQueue.request().catch((error: unknown) => {
-      if (!(error instanceof NotRunning)) this.context.output.warn(`The comments of candidates: ${errorText(error)}`);
+      if (!(error instanceof NotRunning)) this.context.output.warn(`The comments for candidates could not be loaded: ${errorText(error)}`);
     });
   }
 

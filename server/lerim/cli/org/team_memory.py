@@ -95,13 +95,13 @@ def search_command(
     """Search the memories that the team's repositories have shared, with who approved each and when."""
     chosen = choose_database(database, team)
     from lerim.memory import KINDS, SEARCHED_PRIMITIVES, load_sentence_model
-    from lerim.team import load_shared, search_team
+    from lerim.team import count_shared_memories, search_team
 
     if kind and kind not in (kinds := (*SEARCHED_PRIMITIVES, *KINDS)):
         raise UsageError("There is no such kind of memory.", where=kind, todo=f"Use one of: {', '.join(kinds)}.")
     model = load_sentence_model() if meaning else None
     hits = search_team(chosen, " ".join(words), repo, kind, limit, model)
-    shared = load_shared(chosen)
+    shared = count_shared_memories(chosen)
     if as_json:
         output.show_json(SearchOutput(hits, shared.note))
         return

@@ -144,14 +144,14 @@ def _show_status(status: OrgStatus) -> None:
 def pull_command(
     repo: RepoOption = CURRENT_FOLDER,
     mine: Annotated[
-        bool, typer.Option("--mine", help="Only what is about files that you own according to CODEOWNERS.")
+        bool, typer.Option("--mine", help="Only those about files that you own according to CODEOWNERS.")
     ] = False,
     reviewers: Annotated[
         list[str],
         typer.Option(
             "--reviewer",
             metavar="OWNER",
-            help="Only what is about files of this owner, such as @org/team. Can be repeated.",
+            help="Only those about files of this owner in CODEOWNERS, such as @org/team. Can be repeated.",
             show_default="all",
         ),
     ] = [],  # noqa: B006
@@ -201,7 +201,7 @@ def retry_command(
 @with_error_exit
 def cancel_command(
     project: Annotated[
-        str, typer.Option(metavar="NAME", help="Only of this project, as `lerim org status` names it.")
+        str, typer.Option(metavar="NAME", help="Only those of this project. Use its name in `lerim org status`.")
     ] = "",
     database: DatabaseOption = "",
     team: TeamOption = "",

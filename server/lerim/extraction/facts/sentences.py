@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from lerim.code_fences import next_fence
 from lerim.patterns import compile_later
 
 LineKind = Literal["paragraph", "bullet", "number", "heading", "quote"]
@@ -22,7 +23,6 @@ ends."""
 MAX_READ_CHARS = 40_000
 """Characters read of one message: its head and its tail."""
 
-_FENCE = compile_later(r"[ \t]{0,12}(`{3,}|~{3,})")
 _MARK = compile_later(
     r"[ \t]*(?:(?P<heading>#{1,6})[ \t]+|(?P<bullet>[-*+•☐])[ \t]+(?:\[[ xX]\][ \t]+)?"
     r"|(?P<number>\d{1,3}[.)])[ \t]+|(?P<quote>>)[ \t]?)"
@@ -77,15 +77,11 @@ def _split_blocks(text: str) -> Iterator[tuple[int, int, LineKind]]:
     run: tuple[int, int, LineKind] | None = None
     for start, end in _split_lines(text):
         line = text[start:end]
-        fenced = _FENCE.match(line)
-        if fence or fenced:
+        was, fence = fence, next_fence(line, fence)
+        if was or fence:
             if run:
                 yield run
             run = None
-            if fence and fenced and fenced[1].startswith(fence):
-                fence = ""
-            elif not fence and fenced:
-                fence = fenced[1]
             continue
         mark = _MARK.match(line)
         body = start + (mark.end() if mark else len(line) - len(line.lstrip()))

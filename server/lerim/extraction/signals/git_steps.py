@@ -53,7 +53,7 @@ def _blank_out(quoted: re.Match[str]) -> str:
 
 
 def git_verb(command: str) -> str:
-    """Returns `commit` or `push` if a shell command does one, the first of them, else ""."""
+    """Returns the first of `commit` and `push` that a shell command runs, "" if it runs neither."""
     steps = find_git_steps(command) if "git" in command else {}
     found = [(steps[step], verb) for step, verb in _VERBS.items() if step in steps]
     return min(found)[1] if found else ""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from lerim.code_fences import remove_fenced_code
 from lerim.extraction.facts import (
     capitalize_first,
     find_sentences,
@@ -19,7 +20,6 @@ from lerim.redaction import clean_text, remove_private_blocks, strip_markup
 
 MAX_READ_CHARS = 6_000
 """Characters read of a text, after redaction."""
-_FENCED = compile_later(r"^[ \t]{0,8}```[^\n]{0,200}\n[^\x00]{0,20000}?(?:^[ \t]{0,8}```|\Z)", re.MULTILINE)
 _LINK = compile_later(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
 _SCHEME = compile_later(r"\b(?:https?|file|ftp|command|vscode):(?://|/(?!/))(?=[^\s,.;:!?)\]}'\"`“”])", re.IGNORECASE)
 _MARKS = compile_later(r"^[ \t>]{0,12}(?:#{1,6}[ \t]+|[-*•][ \t]+|\d{1,2}[.)][ \t]+)?")
@@ -120,7 +120,8 @@ def _list_spoken(text: str) -> list[str]:
 
 
 def _clip_head(text: str) -> str:
-    return _FENCED.sub("\n", text[:MAX_READ_CHARS]) if "```" in text else text[:MAX_READ_CHARS]
+    head = text[:MAX_READ_CHARS]
+    return remove_fenced_code(head) if "```" in head else head
 
 
 def _prose_lines(text: str) -> Iterator[str]:

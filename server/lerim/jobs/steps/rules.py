@@ -131,7 +131,8 @@ class _RulesPass:
             self.pool.close()
 
     def open_pool(self, size: int) -> None:
-        """Open the pool if as many bytes wait to be read from their start that processes are worth it."""
+        """Opens the pool if `size`, the bytes of the transcripts to be read from their beginning, is large enough for
+        processes to save time."""
         if self.pool is None and size >= MIN_POOL_BYTES and (processes := count_processes()) > 0:
             self.pool = ProcessPool(processes)
 

@@ -124,7 +124,7 @@ def _tell_claims(
 def _tell_open_questions(
     session: WorkedSession, sources: Mapping[str, JournalSource], title: str
 ) -> Iterator[DraftSentence]:
-    """Yields the prompts that ask what to do and say themselves that it is not decided."""
+    """Yields the prompts that ask what to do and state that it is undecided."""
     for turn in session.new_turns:
         if turn.role != "user" or turn.kind != "prompt":
             continue
@@ -186,5 +186,6 @@ def _to_call(call: StoredCall, turn: SummaryTurn, call_id: str) -> ToolCall:
 
 
 def _exit_code(call: StoredCall) -> int | None:
-    """Returns the exit code. The catalog does not tell 0 from an unknown one, so that of a command that passed is 0."""
+    """Returns the exit code. The catalog does not distinguish 0 from an unknown code; for a command that passed, this
+    is 0."""
     return 0 if call.exit_code is None and call.status == "ok" else call.exit_code

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from lerim.code_fences import next_fence
 from lerim.errors import MemoryError_
 from lerim.memory.claims.claim_words import dice_overlap, strip_boilerplate, word_stems
 from lerim.memory.header import load_header, split_header
@@ -18,7 +19,6 @@ from lerim.memory.similarity import normalize_claim
 MIN_REPLACED_OVERLAP = 0.5
 """The overlap of words (Dice's coefficient) from which a new sentence replaces one that Lerim wrote."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])[ \t]+(?=[^\Wa-z_]|[`“\"(\[])|(?<=[。！？])")
-_FENCE = re.compile(r" {0,3}(```|~~~)")
 _GAPS = re.compile(r"\n(?:[ \t]*\n){2,}")
 
 IsWrittenByLerim = Callable[[str], bool]
@@ -55,12 +55,12 @@ def merge_bodies(old: str, title: str, body: str, by_lerim: IsWrittenByLerim = n
 
     kept_lines: list[str] = []
     block: list[str] = []
+    fence = ""
     for line in old.replace("\r\n", "\n").split("\n"):
-        mark = _FENCE.match(line)
-        if block or mark:
-            closes = bool(block and mark and mark[1] == block[0].lstrip(" ")[:3])
+        was, fence = fence, next_fence(line, fence)
+        if was or fence:
             block.append(line)
-            if closes:
+            if not fence:
                 kept_lines += [] if "\n".join(block) in new else block
                 block = []
         elif not line.strip() or line.strip() not in lines:
@@ -78,10 +78,8 @@ def split_sentences(text: str) -> list[str]:
     sentences: list[str] = []
     fence = ""
     for line in text.replace("\r\n", "\n").split("\n"):
-        mark = _FENCE.match(line)
-        if mark and (not fence or mark[1] == fence):
-            fence = "" if fence else mark[1]
-        elif not fence:
+        was, fence = fence, next_fence(line, fence)
+        if not was and not fence:
             sentences += [part.strip() for part in _SENTENCE_END.split(strip_boilerplate(line)) if part.strip()]
     return sentences
 

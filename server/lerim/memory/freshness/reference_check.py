@@ -131,7 +131,8 @@ def searched_word(reference: Reference) -> str:
 
 
 def find_defining_places(reader: SourceReader, reference: Reference, paths: Sequence[str]) -> list[str]:
-    """Returns where the first of these files define the reference's symbol, as written in a memory."""
+    """Returns the places in the first of these files that define the reference's symbol, written as references of a
+    memory."""
     last = reference.symbol.rpartition(".")[2]
     found: list[str] = []
     for path in paths[:_MAX_SEARCHED_FILES]:

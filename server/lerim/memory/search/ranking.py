@@ -64,8 +64,8 @@ def bm25_rarity(memories: int, match_count: int) -> float:
 
 
 def best_attainable_score(rarities: Iterable[float]) -> float:
-    """Returns the best score (smaller is better) that a memory could have for words of these rarities. The relevance of
-    a match is its score divided by this, which is comparable between stores."""
+    """Returns the best score (smaller is better) that a memory could have in a search for words this rare. The
+    relevance of a match is its score divided by this, so that it can be compared between stores."""
     return -MAX_WORD_SCORE * sum(rarities)
 
 

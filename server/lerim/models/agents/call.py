@@ -83,7 +83,7 @@ def working_folder(home: Home, provider: str) -> Path:
         raise ModelGoneError(message, where=str(folder), todo="Check the folder's permissions.") from error
     if unexpected_name:
         message = f"The folder in which agents are run is not empty: it contains {unexpected_name!r}."
-        raise ModelGoneError(message, where=str(folder), todo="Delete its content; Lerim keeps nothing there.")
+        raise ModelGoneError(message, where=str(folder), todo="Delete what is in it; Lerim needs none of it.")
     return folder
 
 

@@ -189,7 +189,7 @@ def _find_table_cells(text: str, lowered: str, found_parts: Set[str]) -> Iterato
 
 
 def _find_headings(text: str, lowered: str, found_parts: Set[str]) -> Iterator[tuple[int, str]]:
-    """Yields the lines that contain a keyword for a secret, each once per keyword, with their positions."""
+    """Yields each line that contains a keyword for a secret, once for each keyword, with that keyword's position."""
     for word in select_found_names(_HEADING_WORDS, found_parts):
         line_end = -1
         for at in find_places(lowered, word):

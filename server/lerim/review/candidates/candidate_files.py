@@ -47,7 +47,7 @@ def load_candidate(paths: ReviewPaths, candidate_id: str, store: Store) -> Propo
 
 
 def free_candidate_id(paths: ReviewPaths, store: Store, title: str, day: date, taken: Collection[str]) -> str:
-    """An id for a new candidate that no memory and no candidate file has, and that is not in `taken`."""
+    """Returns an unused id for a new candidate: no memory and no candidate file has it, and it is not in `taken`."""
 
     def is_taken(name: str) -> bool:
         known = name in taken or store.path_of(name) is not None

@@ -80,8 +80,8 @@ class StoredCall:
 
 
 def pack_turn_text(text: str, tools: str) -> str | bytes:
-    """Packs text and tool calls into one value, deflated if that is shorter: index and text then take at most twice the
-    text."""
+    """Packs text and tool calls into one value, deflated if that is shorter, so that this value and the search index
+    together take at most twice the size of the text."""
     body = f"{text}{_SEPARATOR}{tools}"
     if len(body) < LEAST_PACKED_CHARACTERS:
         return body

@@ -105,7 +105,7 @@ async def start_maintenance(call: Call, body: MaintainBody) -> StartedOutput:
 
 
 def follow_maintenance(call: Call) -> AsyncGenerator[WorkEvent]:
-    """Yields the progress of the maintenance that runs, and the report of the latest one."""
+    """Yields the progress of the maintenance that is running, and the report of the latest one."""
     return call.served.work.follow("maintain", call.context().project)
 
 

@@ -81,7 +81,7 @@ def read_number(request: Request, name: str) -> int:
 def read_edit(form: Form, title: str, body: str, tags: Sequence[str]) -> CandidateEdit | None:
     """Returns the words that the person changed; None if the form has none.
 
-    A field that is as it was shown stays as it is in the file, where it may contain what is not shown: a secret, or an
+    A field that was not changed keeps the file's own text, which may contain what is not shown: a secret, or an
     invisible character.
     """
     if "title" not in form:

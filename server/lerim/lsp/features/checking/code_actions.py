@@ -60,8 +60,7 @@ def _make_actions(
 
 
 def _offer_commands_once(actions: Iterable[types.CodeAction]) -> list[types.CodeAction]:
-    """The actions without repeats of a command: what fixes several findings, or is an act on the memory anyway, is
-    offered by the first of them."""
+    """Returns the actions without those whose command an earlier action already offers."""
     seen: set[str] = set()
     found: list[types.CodeAction] = []
     for action in actions:

@@ -9,6 +9,7 @@ from itertools import islice
 
 from lsprotocol import types
 
+from lerim.code_fences import next_fence
 from lerim.lsp.boundary import path_to_uri, shorten_text, show_hidden_characters
 from lerim.lsp.features.language.definitions import START
 from lerim.lsp.features.language.memory_texts import MemoryText, find_memory_text
@@ -19,7 +20,6 @@ from lerim.memory import Field, MemoryEntry, TextSpan
 MAX_SYMBOLS = 200
 MAX_DETAIL = 80
 _HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*)")
-_FENCE = re.compile(r" {0,3}(?:```|~~~)")
 
 
 async def list_document_symbols(
@@ -37,7 +37,7 @@ def outline(text: MemoryText) -> list[types.DocumentSymbol]:
 
 
 async def list_folding_ranges(sidecar: Sidecar, params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
-    """The frontmatter, and each key of it with several lines, such as `evidence`."""
+    """Returns the ranges of the frontmatter and of each of its keys that spans several lines, such as `evidence`."""
     text = await find_memory_text(sidecar, params.text_document.uri)
     if text is None:
         return None
@@ -101,12 +101,12 @@ def _field_symbol(text: MemoryText, field: Field) -> types.DocumentSymbol:
 
 def _heading_symbols(text: MemoryText) -> Iterator[types.DocumentSymbol]:
     """The headings of the body, each with the lines up to the next one."""
-    is_code = False
+    fence = ""
     found: list[tuple[int, str]] = []
     for number in range(text.document.body.start_line, len(text.lines)):
         line = text.line(number)
-        is_code ^= _FENCE.match(line) is not None
-        heading = _HEADING.match(line) if not is_code else None
+        fence = next_fence(line, fence)
+        heading = _HEADING.match(line) if not fence else None
         if heading is not None:
             found.append((number, heading[2]))
     for at, (start, name) in enumerate(found):

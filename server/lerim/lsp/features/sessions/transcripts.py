@@ -128,8 +128,8 @@ def _load_outline(db: sqlite3.Connection, params: OpenParams, home: Home) -> Out
 
 
 def _load_summary(session: browsing.SessionListItem, home: Home) -> str:
-    """The session's summary as markdown for the person who had it: description and outcome, without the ids of turns,
-    after its title if the session has another one."""
+    """Returns the session's summary as markdown for the person whose session it was: description and outcome, without
+    the ids of turns. If the summary has another title than the session, it comes first."""
     found = find_summary_view(find_folder_projects(session.cwds, home), home, session.platform, session.session_id)
     if found is None:
         return ""

@@ -249,7 +249,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally]):
         return replace(closed, answers=answers)
 
     def _end_session(self, _: CliEvent, data: CliEventData) -> None:
-        """Ends the session. Only now its token usage is recorded, for everything since it began or was resumed."""
+        """Ends the session. Its token usage is recorded only now, for everything since it began or was resumed."""
         tally = self._tally
         tally.tokens = tally.tokens_before_resume + _sum_usage(data.model_metrics)
         tally.has_all_tokens = not tally.has_lost_tokens

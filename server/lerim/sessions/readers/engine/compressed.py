@@ -41,7 +41,7 @@ class UnpackedStream(RawIOBase):
     why, worded to follow “it”, and is '' at the end of the file."""
 
     def __init__(self, file: IO[bytes], size: int) -> None:
-        """`size` of the packed file determines the limits."""
+        """`size` is that of the packed file and determines the limits."""
         options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: WINDOW_LOG}
         self._inner = zstd.ZstdFile(file, options=options)
         self._byte_limit = BASE_BYTES + BYTES_A_BYTE * size

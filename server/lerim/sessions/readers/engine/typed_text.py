@@ -6,6 +6,7 @@ import re
 from itertools import groupby
 from typing import NamedTuple
 
+from lerim.code_fences import next_fence
 from lerim.sessions.model import TurnKind
 
 MEMORIES_TAG = "lerim-memories"
@@ -101,7 +102,7 @@ _BLOCK = re.compile(
 )
 """Matches the opening tag of a block around pasted text: `<document_content>`, `<email>`, `<log_file name="x">`."""
 _CLOSES = re.compile(r"</([\w-]{1,200})>")
-_FENCE = re.compile(r"\s{0,8}(`{3,200}|~{3,200}|\"{3})([^\n]*)")
+_QUOTED = '"""'
 _LOGGED = re.compile(
     r"\s{0,40}(?:\[?\d{4}-\d\d-\d\d[T ]\d|\[?\d\d:\d\d:\d\d\b|(?i:\[(?:info|warn(?:ing)?|error|debug|trace|fatal)\])|"
     r"(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b[:\s\[|]|Traceback \(most recent|File \"[^\"\n]{1,300}\", line |"
@@ -213,14 +214,11 @@ def _join_parts(parts: list[MessagePart]) -> list[MessagePart]:
 
 
 def _next_fence(line: str, fence: str) -> str:
-    """Returns the mark of the fence that is open after this line, "" if none; `fence` is the one open before it."""
-    found = _FENCE.match(line)
-    if found is None:
-        return fence
-    mark, rest = found[1], found[2]
-    if not fence:
-        return "" if mark[0] == "`" and "`" in rest else mark  # "```npm test``` fails" is a sentence
-    return "" if mark.startswith(fence) and (mark[0] == '"' or not rest.strip()) else fence
+    """Returns the mark of the block of code or quoted text that is open after this line, "" if none; `fence` is the one
+    open before it."""
+    if fence in ("", _QUOTED) and line.lstrip().startswith(_QUOTED):
+        return "" if fence else _QUOTED
+    return fence if fence == _QUOTED else next_fence(line, fence)
 
 
 def _find_line_end(text: str, start: int) -> int:
