@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -151,3 +153,110 @@ def test_the_gitlab_template_comments_and_fails_on_what_was_chosen(
     [(path, body)] = notes
     assert path == "/api/v4/projects/7/merge_requests/3/notes"
     assert "about `src/app.py#load`" in body and "### Must be fixed" in body
+
+
+def make_program(folder: Path, name: str, text: str) -> None:
+    (folder / "bin").mkdir(exist_ok=True)
+    (folder / "bin" / name).write_text(f"#!{sys.executable} -I\n{text}", encoding="utf-8")
+    (folder / "bin" / name).chmod(0o755)
+
+
+GH = """
+import json, os, pathlib, sys
+folder = pathlib.Path(os.environ["REPORT"]).parent
+if sys.argv[1:3] == ["pr", "view"]:
+    print((folder / "comments.json").read_text())
+else:
+    with (folder / "called").open("a") as file:
+        print(json.dumps(sys.argv[1:]), file=file)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the templates run in a POSIX shell")
+@pytest.mark.parametrize(
+    ("report", "comments", "called"),
+    [
+        ("No memory is about the code of this change.\n", [], []),
+        ("No memory is about the code of this change.\n\n### Also found\n", [], []),
+        ("This change touches code that memories are about.\n", [], ["pr", "comment", "5", "--body-file"]),
+        ("### Must be fixed\n", [("of another action", True), ("## Lerim\nforged", False)], ["pr", "comment"]),
+        ("No memory\n", [("## Lerim\nold", True), ("of another action", True)], ["api", "graphql", "id=0"]),
+    ],
+)
+def test_the_github_action_comments_where_it_matters_and_changes_only_its_own_comment(
+    tmp_path: Path, report: str, comments: list[tuple[str, bool]], called: list[str]
+) -> None:
+    steps = {step.get("name"): step for step in yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]}
+    (tmp_path / "lerim.md").write_text(f"## Lerim\n\n{report}", encoding="utf-8")
+    listed = [{"id": str(at), "body": body, "viewerDidAuthor": own} for at, (body, own) in enumerate(comments)]
+    (tmp_path / "comments.json").write_text(json.dumps({"comments": listed}), encoding="utf-8")
+    make_program(tmp_path, "gh", GH)
+    done = run_script(steps["Comment"]["run"], tmp_path, {"NUMBER": "5", "REPORT": str(tmp_path / "lerim.md")}, "bash")
+    assert done.returncode == 0, done.stderr
+    calls = (tmp_path / "called").read_text().splitlines() if called else []
+    assert bool(calls) == (tmp_path / "called").exists() and all(set(called) <= set(json.loads(one)) for one in calls)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the templates run in a POSIX shell")
+@pytest.mark.parametrize(
+    ("since", "notes", "request_line"),
+    [
+        ("base", [], "POST /merge_requests/3/notes"),
+        ("base", [(8, 1, "## Lerim\nforged"), (9, 2, "hello")], "POST /merge_requests/3/notes"),
+        ("HEAD", [(8, 1, "## Lerim\nforged"), (9, 2, "## Lerim\nold")], "PUT /merge_requests/3/notes/9"),
+        ("HEAD", [(8, 1, "## Lerim\nforged")], ""),
+    ],
+)
+def test_the_gitlab_template_comments_where_it_matters_and_changes_only_its_own_comment(
+    change: Path, tmp_path: Path, since: str, notes: list[tuple[int, int, str]], request_line: str
+) -> None:
+    script = yaml.safe_load((ROOT / "ci" / "gitlab.yml").read_text())["lerim-check"]["script"][1]
+    requests: list[str] = []
+
+    class Host(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            listed = [{"id": at, "author": {"id": author}, "body": body} for at, author, body in notes]
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps({"id": 2} if self.path.endswith("/user") else listed).encode())
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            requests.append(f"{self.command} {self.path.removeprefix('/api/v4/projects/7')}")
+            self.send_response(200)
+            self.end_headers()
+
+        def do_PUT(self) -> None:
+            self.do_POST()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Host) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        environ = {
+            "CI_MERGE_REQUEST_DIFF_BASE_SHA": since,
+            "CI_API_V4_URL": f"http://127.0.0.1:{server.server_port}/api/v4",
+            "CI_PROJECT_ID": "7",
+            "CI_MERGE_REQUEST_IID": "3",
+            "LERIM_GITLAB_TOKEN": "t",
+            "LERIM_FAIL_ON": "secret",
+        }
+        done = run_script(script, tmp_path, environ, "sh")
+        server.shutdown()
+    assert done.returncode == 0, done.stderr
+    assert requests == ([request_line] if request_line else [])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the templates run in a POSIX shell")
+def test_a_gitlab_that_takes_no_comment_does_not_hide_the_result(change: Path, tmp_path: Path) -> None:
+    script = yaml.safe_load((ROOT / "ci" / "gitlab.yml").read_text())["lerim-check"]["script"][1]
+    environ = {
+        "CI_MERGE_REQUEST_DIFF_BASE_SHA": "base",
+        "CI_API_V4_URL": "http://127.0.0.1:9/api/v4",
+        "CI_PROJECT_ID": "7",
+        "CI_MERGE_REQUEST_IID": "3",
+        "LERIM_GITLAB_TOKEN": "t",
+    }
+    done = run_script(script, tmp_path, environ | {"LERIM_FAIL_ON": "secret"}, "sh")
+    assert done.returncode == 0 and "The comment could not be written." in done.stdout, done.stderr
