@@ -10,7 +10,7 @@ from lerim.streams import open_closed_streams
 
 
 def main() -> int:
-    """Run the program that the arguments select; return the exit code."""
+    """Runs the program that the arguments select; returns the exit code."""
     open_closed_streams()
     arguments = sys.argv[1:]
     match arguments[:1]:

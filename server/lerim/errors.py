@@ -47,7 +47,7 @@ class LerimError(Exception):
         return self.generic_message
 
     def problem(self, where: str = "", *, code: str = "") -> Problem:
-        """Return this error as a problem, for a caller that continues despite the failure.
+        """Returns this error as a problem, for a caller that continues despite the failure.
 
         `where` is the place to name if the error names none. `code` replaces the error's own code, for a problem
         that is identified by the operation that failed.
@@ -291,7 +291,7 @@ class Problem:
 
 
 def find_error_type(code: str) -> type[LerimError]:
-    """Return the class of the errors with this code; `LerimError` if there is none."""
+    """Returns the class of the errors with this code; `LerimError` if there is none."""
     waiting = [LerimError]
     while waiting:
         kind = waiting.pop(0)
@@ -302,7 +302,7 @@ def find_error_type(code: str) -> type[LerimError]:
 
 
 def error_reason(error: BaseException) -> str:
-    """Return the system's message for an error, without the file name that `str(error)` adds for an OSError."""
+    """Returns the system's message for an error, without the file name that `str(error)` adds for an OSError."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 

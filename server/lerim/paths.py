@@ -67,7 +67,7 @@ def _todo(name: str) -> str:
 
 
 def relative_variables(environ: Mapping[str, str], platform: str = sys.platform) -> list[Problem]:
-    """Return a problem for each agent variable that is ignored because its path is relative."""
+    """Returns a problem for each agent variable that is ignored because its path is relative."""
     return [
         Problem("relative-path", name, f"{name} is ignored because {part!r} is not an absolute path.")
         for name in AGENT_VARIABLES
@@ -83,7 +83,7 @@ def _split_variable(environ: Mapping[str, str], name: str) -> list[str]:
 
 
 def _absolute_folders(environ: Mapping[str, str], name: str, platform: str) -> tuple[PurePath, ...]:
-    """Return the absolute paths in a variable."""
+    """Returns the absolute paths in a variable."""
     named = map(_path_type(platform), _split_variable(environ, name))
     return tuple(folder for folder in named if folder.is_absolute())
 
@@ -93,7 +93,7 @@ def _first_folder(environ: Mapping[str, str], name: str, platform: str, default:
 
 
 def claude_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
-    """Return the parents of Claude Code's `projects/`: `CLAUDE_CONFIG_DIR` (comma-separated), else the defaults."""
+    """Returns the parents of Claude Code's `projects/`: `CLAUDE_CONFIG_DIR` (comma-separated), else the defaults."""
     home = user_home(environ, platform)
     return _absolute_folders(environ, "CLAUDE_CONFIG_DIR", platform) or (home / ".claude", home / ".config" / "claude")
 
@@ -124,7 +124,7 @@ VSCODE_PRODUCTS = ("Code", "Code - Insiders", "VSCodium")
 
 
 def editor_user_folders(products: Sequence[str], environ: Mapping[str, str], platform: str) -> tuple[PurePath, ...]:
-    """Return the `User` folders of editors based on VS Code, given their product names."""
+    """Returns the `User` folders of editors based on VS Code, given their product names."""
     home = user_home(environ, platform)
     if platform == "win32":
         base = _first_folder(environ, "APPDATA", platform, home / "AppData" / "Roaming")
@@ -162,7 +162,7 @@ class Home:
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Home:
-        """Return the home set by this environment. Raises HomeError if it is not absolute or not owned by the person.
+        """Returns the home set by this environment. Raises HomeError if it is not absolute or not owned by the person.
 
         `lerim.project.home` checks that it is outside of any repository."""
         home = cls(Path(lerim_home(environ)), Path(user_home(environ)))
@@ -207,12 +207,12 @@ class Home:
         return self.root / "server"
 
     def project(self, key: str) -> Path:
-        """Return the private folder of a project: rejections, undo history, locks, and quotes kept out of git."""
+        """Returns the private folder of a project: rejections, undo history, locks, and quotes kept out of git."""
         return self.root / "projects" / key
 
 
 def _check_owner(folder: Path, name: str) -> None:
-    """Raise HomeError if the folder does not exist or belongs to another user."""
+    """Raises HomeError if the folder does not exist or belongs to another user."""
     try:
         found = folder.stat()
     except OSError as error:

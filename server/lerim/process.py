@@ -47,7 +47,7 @@ class ProcessLaunch:
 def build_lerim_launch(
     arguments: Sequence[str], executable: str, environ: Mapping[str, str], platform: str = sys.platform
 ) -> ProcessLaunch:
-    """Return the launch of a child process `python -m lerim <arguments>`.
+    """Returns the launch of a child process `python -m lerim <arguments>`.
 
     `-P` keeps the working directory, which may be a hostile repository, off the module path.
     """
@@ -67,7 +67,7 @@ def find_executable(
     platform: str = sys.platform,
     is_executable: Callable[[str], bool] = lambda path: os.path.isfile(path) and os.access(path, os.X_OK),  # noqa: PTH113
 ) -> str | None:
-    """Return the absolute path of a program given by absolute path or found in PATH, or None.
+    """Returns the absolute path of a program given by absolute path or found in PATH, or None.
 
     The working directory and relative folders in PATH are never searched."""
     windows = platform == "win32"
@@ -82,7 +82,7 @@ def find_executable(
 
 
 def _list_endings(name: str, pathext: str) -> list[str]:
-    """Return the extensions that Windows may append to a program's name, in the order to try them. npm installs a
+    """Returns the extensions that Windows may append to a program's name, in the order to try them. npm installs a
     script for other systems, without an extension, next to the one for Windows, so the bare name is tried last."""
     extensions = [extension for extension in (pathext or ".COM;.EXE;.BAT;.CMD").split(";") if extension]
     named = PureWindowsPath(name).suffix.upper() in {extension.upper() for extension in extensions}
@@ -90,12 +90,12 @@ def _list_endings(name: str, pathext: str) -> list[str]:
 
 
 def is_batch(program: str) -> bool:
-    """Return whether Windows runs the program with its command processor."""
+    """Returns whether Windows runs the program with its command processor."""
     return PureWindowsPath(program).suffix.lower() in (".cmd", ".bat")
 
 
 def build_batch_line(argv: Sequence[str], environ: Mapping[str, str]) -> str:
-    """Return the command line that starts a batch file on Windows, such as the `claude.cmd` that npm installs.
+    """Returns the command line that starts a batch file on Windows, such as the `claude.cmd` that npm installs.
 
     Raises ValueError for an argument that the command processor would not take literally.
     """
@@ -113,7 +113,7 @@ def _windows_folder(environ: Mapping[str, str]) -> PureWindowsPath:
 
 
 def build_kill_launch(pid: int, environ: Mapping[str, str], platform: str = sys.platform) -> ProcessLaunch | None:
-    """Return the command that ends a process and all its children, or None on POSIX, where a signal to the group does.
+    """Returns the command that ends a process and all its children, or None on POSIX, where a signal to the group does.
 
     The program is given by its absolute path, so that one of the same name in a repository or in PATH is never run.
     """
@@ -126,7 +126,7 @@ def build_kill_launch(pid: int, environ: Mapping[str, str], platform: str = sys.
 
 
 def kill_group(pid: int, environ: Mapping[str, str]) -> None:
-    """Kill a process that leads its own group, and its children. A process that has already ended is not an error."""
+    """Kills a process that leads its own group, and its children. A process that has already ended is not an error."""
     launch = build_kill_launch(pid, environ)
     if launch is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -149,6 +149,6 @@ def lower_priority() -> None:
 
 
 def format_command_line(*words: object, platform: str = sys.platform) -> str:
-    """Return the words as one command line for the platform's shell, quoted where necessary."""
+    """Returns the words as one command line for the platform's shell, quoted where necessary."""
     texts = [str(word) for word in words]
     return subprocess.list2cmdline(texts) if platform == "win32" else shlex.join(texts)

@@ -68,7 +68,7 @@ class Schema:
 def open_database(
     path: Path, schema: Schema, problems: list[Problem] | None = None, wait: float | None = None
 ) -> sqlite3.Connection:
-    """Open the database at `path`, which is created, upgraded or replaced where needed.
+    """Opens the database at `path`, which is created, upgraded or replaced where needed.
 
     The connection is in autocommit mode (use `transaction`) and belongs to one thread. `problems` gets one where a
     damaged database was replaced. `wait` replaces the schema's for this connection. Raises the schema's error.
@@ -84,7 +84,7 @@ def open_database(
 
 
 def open_existing(path: Path, schema: Schema) -> sqlite3.Connection | None:
-    """Open the database at `path` as it is; None where there is none of this version. Raises the schema's error."""
+    """Opens the database at `path` as it is; None where there is none of this version. Raises the schema's error."""
     with convert_errors(path, schema):
         return _open_current(path, schema, None)
 
@@ -97,7 +97,7 @@ def connect(
     any_thread: bool = False,
     settings: Sequence[str] = (),
 ) -> sqlite3.Connection:
-    """Connect to the database at `path`, which is not created, or to a new one in memory (None).
+    """Connects to the database at `path`, which is not created, or to a new one in memory (None).
 
     The connection is in autocommit mode. Raises sqlite3.Error.
     """
@@ -134,7 +134,7 @@ def transaction(db: sqlite3.Connection, *, exclusive: bool = False) -> Iterator[
 
 
 def run_script(db: sqlite3.Connection, script: str) -> None:
-    """Execute SQL statements, each of which ends a line, in the current transaction (`executescript` commits it)."""
+    """Executes SQL statements, each of which ends a line, in the current transaction (`executescript` commits it)."""
     for statement in script.split(";\n"):  # SQLite takes an empty one
         db.execute(statement)
 
@@ -220,7 +220,7 @@ def _open_usable(path: Path, schema: Schema, wait: float | None) -> sqlite3.Conn
 
 
 def _open_or_make(path: Path, schema: Schema, problems: list[Problem] | None, wait: float | None) -> sqlite3.Connection:
-    """Create, upgrade or replace the database, unless another process has done so; the lock is held."""
+    """Creates, upgrade or replaces the database, unless another process has done so; the lock is held."""
     if not _is_marked_damaged(path, schema):
         db = _open_usable(path, schema, wait)
         if db is not None:
@@ -281,7 +281,8 @@ def _create(path: Path, schema: Schema) -> None:
 
 
 def _file_exists(path: Path) -> bool:
-    """Whether there is a file to open, which is then private. Raises OSError where it cannot be read and written."""
+    """Returns whether there is a file to open, which is then private. Raises OSError where it cannot be read and
+    written."""
     try:  # another process may move a damaged database away at any instant
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):

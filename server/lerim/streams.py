@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def open_closed_streams() -> None:
-    """Open standard streams that were closed when this process started (`lerim sync >&-`) as the null device, so that
+    """Opens standard streams that were closed when this process started (`lerim sync >&-`) as the null device, so that
     writing to them does nothing, and no file gets their number."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
@@ -24,7 +24,7 @@ def open_closed_streams() -> None:
 
 
 def claim_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Reserve stdin and stdout for a protocol; return (input, output) on new file descriptors.
+    """Reserves stdin and stdout for a protocol; returns (input, output) on new file descriptors.
 
     Afterwards fd 1 is stderr and fd 0 is the null device, so that nothing this process or a child prints or reads can
     corrupt the protocol.

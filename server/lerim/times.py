@@ -12,7 +12,7 @@ TIME_EXAMPLES = "a duration such as 90m, 36h or 14d, or a date such as 2026-07-0
 
 
 def parse_time(text: str, now: datetime) -> datetime:
-    """Return the time in UTC: a duration before `now`, or an ISO date or time (local time unless it has a zone).
+    """Returns the time in UTC: a duration before `now`, or an ISO date or time (local time unless it has a zone).
 
     Raises ValueError, whose message lists the accepted formats.
     """
@@ -29,7 +29,7 @@ def parse_time(text: str, now: datetime) -> datetime:
 
 
 def end_of_day(moment: datetime) -> datetime:
-    """Return the end of the local day of a moment, which is the first instant of the next day, in UTC."""
+    """Returns the end of the local day of a moment, which is the first instant of the next day, in UTC."""
     next_day = moment.astimezone().date() + timedelta(days=1)
     return datetime.combine(next_day, time()).astimezone(UTC)
 

@@ -74,12 +74,12 @@ _ENDINGS = (
 
 
 def split_words(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each word in lower case with its parts (`getUserName`: get, user, name; a plain word has none)."""
+    """Yields each word in lower case with its parts (`getUserName`: get, user, name; a plain word has none)."""
     return map(split_word, find_words(text))
 
 
 def find_words(text: str) -> list[str]:
-    """Return the words of a text, as they are written."""
+    """Returns the words of a text, as they are written."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     # Each name with symbols contains one of these. Most texts contain none, so the slow pattern is skipped.
@@ -89,7 +89,7 @@ def find_words(text: str) -> list[str]:
 
 
 def split_word(word: str) -> tuple[str, tuple[str, ...]]:
-    """Return a word in lower case with its parts, as `split_words` does."""
+    """Returns a word in lower case with its parts, as `split_words` does."""
     if not word.isascii() and _UNSPACED.search(word):
         return _split_unspaced_run(word[:_MAX_RUN_CHARS].lower())
     word = word[:MAX_WORD_CHARS]
@@ -99,7 +99,8 @@ def split_word(word: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _split_unspaced_run(word: str) -> tuple[str, tuple[str, ...]]:
-    """Return a word in a script without spaces, and its parts: letter pairs, and substrings in other scripts (`uv`)."""
+    """Returns a word in a script without spaces, and its parts: letter pairs, and substrings in other scripts
+    (`uv`)."""
     parts: list[str] = []
     end = 0
     for run in _UNSPACED.finditer(word):
@@ -109,8 +110,8 @@ def _split_unspaced_run(word: str) -> tuple[str, tuple[str, ...]]:
 
 
 def split_unspaced(word: str) -> tuple[str, ...]:
-    """Return the search terms in a Chinese or Japanese word, in lower case: `uv` and `管理` for `なぜuvで管理するのか`.
-    Returns nothing for any other word."""
+    """Returns the search terms in a Chinese or Japanese word, in lower case: `uv` and `管理` for
+    `なぜuvで管理するのか`. Returns nothing for any other word."""
     if word.isascii() or not _HAN.search(word):
         return ()
     found: list[str] = []
@@ -120,12 +121,12 @@ def split_unspaced(word: str) -> tuple[str, ...]:
 
 
 def is_unspaced(piece: str) -> bool:
-    """Return whether a term starts with a character of a script without spaces and must be searched within runs."""
+    """Returns whether a term starts with a character of a script without spaces and must be searched within runs."""
     return _HAN.match(piece) is not None
 
 
 def letter_pairs(run: str) -> list[str]:
-    """Return the pairs of neighbouring letters; a single letter is returned as it is."""
+    """Returns the pairs of neighbouring letters; a single letter is returned as it is."""
     return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
 
 
@@ -143,7 +144,7 @@ def shorten_line(text: str, limit: int) -> str:
 
 
 def index_text(text: str) -> str:
-    """Return the text as the index stores it: each word, followed by its parts."""
+    """Returns the text as the index stores it: each word, followed by its parts."""
     return " ".join(
         [
             word  # most words have no parts and need no lower-casing
@@ -167,7 +168,7 @@ _cached_index_word = lru_cache(maxsize=4096)(_index_word)
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """Return a lower-case word without the most common English endings: `paints`, `painted` and `painting` have the
+    """Returns a lower-case word without the most common English endings: `paints`, `painted` and `painting` have the
     same stem, and so do `buys` and `bought`."""
     word = _BASE_FORM.get(word, word)
     if not word.isalpha():

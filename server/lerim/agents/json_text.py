@@ -184,7 +184,7 @@ def _wrap(path: JsonPath, value: Json) -> Json:
 
 
 def _is_same(one: Json, other: Json) -> bool:
-    """Whether two values are written the same, with members in any order; `1`, `1.0` and `true` differ."""
+    """Returns whether two values are written the same, with members in any order; `1`, `1.0` and `true` differ."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
@@ -286,5 +286,5 @@ def _line_indent(text: str, position: int) -> str:
 
 
 def _is_inline(text: str, start: int, end: int) -> bool:
-    """Whether what replaces a value is written on one line: its text is, or it was a container on one line."""
+    """Returns whether what replaces a value is written on one line: its text is, or it was a container on one line."""
     return "\n" not in text or ("\n" not in text[start:end] and text[start:end].strip("{}[] \t") != "")

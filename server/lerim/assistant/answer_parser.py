@@ -25,19 +25,19 @@ not follow it."""
 
 
 def render_prompt(question: str, passages: Sequence[Passage]) -> str:
-    """Return the user message for the model: the passages with their numbers, then the question."""
+    """Returns the user message for the model: the passages with their numbers, then the question."""
     passage_texts = "\n\n".join(f"{_heading(passage)}\n{escape_lines(passage.text)}" for passage in passages)
     return f"Passages:\n\n{passage_texts}\n\nThe question:\n{escape_lines(clean_text(question))}"
 
 
 def is_for_model(passage: Passage) -> bool:
-    """Whether a model may see this passage. A turn that reads like a command to an agent is shown only if the person
-    said it."""
+    """Returns whether a model may see this passage. A turn that reads like a command to an agent is shown only if
+    the person said it."""
     return not passage.flags or passage.citation.kind == "memory" or passage.role == "user"
 
 
 def passages_for_model(passages: Sequence[Passage]) -> list[Passage]:
-    """Return the passages a model may see."""
+    """Returns the passages a model may see."""
     return list(filter(is_for_model, passages))
 
 
@@ -62,6 +62,6 @@ class AnswerParser(CitedSentenceParser):
 
 
 def as_numbered_text(passage: Passage) -> NumberedText:
-    """Return a passage as the text that sentences are checked against."""
+    """Returns a passage as the text that sentences are checked against."""
     context = f"{passage.description}\n{passage.time}\n{passage.citation.title}"
     return NumberedText(passage.citation.number, context, passage.text)

@@ -53,7 +53,7 @@ def answer_question(
     sentence_model: SentenceModel | None = None,
     report: ReportProgress = lambda done, total: None,
 ) -> Answer:
-    """Answer a question. `emit` is called with each sentence as soon as it is complete. The answer contains the
+    """Answers a question. `emit` is called with each sentence as soon as it is complete. The answer contains the
     passages even if the model fails. With a `sentence_model`, memories that mean something similar are among them;
     `report` is called while it reads new ones and may raise StoppedError. Raises CatalogError, SettingsError.
     """
@@ -84,7 +84,7 @@ def answer_question(
 
 
 def _left_out_messages(search: PassageResults) -> Iterator[str]:
-    """Yield what to know about relevant memories that were left out, or were never compared with the code here."""
+    """Yields what to know about relevant memories that were left out, or were never compared with the code here."""
     if search.withheld:
         which = "One memory about it is" if search.withheld == 1 else f"{search.withheld} memories about it are"
         yield f"{which} archived, or its code has changed."
@@ -102,7 +102,7 @@ def _choose_model(
     passages: Sequence[Passage],
     problems: list[Problem],
 ) -> tuple[Model | None, str]:
-    """Return the model to ask; or None and the reason why none is asked."""
+    """Returns the model to ask; or None and the reason why none is asked."""
     from lerim.assistant.answer_parser import passages_for_model
 
     if question.model == "none":
@@ -131,7 +131,7 @@ def _answer_with_model(
     clock: Callable[[], datetime],
     bridge: EditorBridge | None,
 ) -> Answer:
-    """Return the answer with the model's sentences, as far as it got."""
+    """Returns the answer with the model's sentences, as far as it got."""
     from lerim.assistant.answer_parser import AnswerParser, passages_for_model
     from lerim.models import Engine
 
@@ -170,7 +170,7 @@ def _answer_with_model(
 def _send_question(
     engine: Engine, model: Model, question: str, passages: Sequence[Passage], parser: AnswerParser
 ) -> None:
-    """Ask a model the question with as many of the passages, best first, as fit into its window, at least one. The
+    """Asks a model the question with as many of the passages, best first, as fit into its window, at least one. The
     answer is fed to `parser`.
 
     Raises ModelError if there is no answer, or not all of it; what was parsed until then remains valid.
@@ -199,7 +199,7 @@ def _send_question(
 def _record_citations(
     project: Project, home: Home, passages: Sequence[Passage], sentences: Sequence[Sentence], now: datetime
 ) -> None:
-    """Record each cited memory as used, in the counts of the project or, for a personal memory, of the person."""
+    """Records each cited memory as used, in the counts of the project or, for a personal memory, of the person."""
     cited_numbers = {citation.number for sentence in sentences for citation in sentence.citations}
     cited_memories = [passage for passage in passages if passage.path and passage.citation.number in cited_numbers]
     for key in {project.key, GLOBAL_KEY}:
@@ -216,7 +216,7 @@ def _is_personal(home: Home, passage: Passage) -> bool:
 
 
 def _empty_answer_message(sentences: Sequence[Sentence], unsupported_count: int) -> str:
-    """Return the message for an answer that ended normally; "" if it has sentences."""
+    """Returns the message for an answer that ended normally; "" if it has sentences."""
     if sentences:
         return ""
     if unsupported_count:

@@ -57,14 +57,14 @@ class RefusedDecision:
 
 
 def describe_claim(candidate: Candidate) -> str:
-    """Return a claim as it is shown to a model."""
+    """Returns a claim as it is shown to a model."""
     quotes = "\n".join(f"{item.who}: “{item.quote}”" for item in candidate.evidence if item.quote)
     head = f"{candidate.kind or candidate.primitive}, said {format_utc(candidate.time)}"
     return f"{head}\n" + escape_lines(clean_text(f"{candidate.title}\n{candidate.body}\n{quotes}".strip()))
 
 
 def describe_memories(related: Sequence[RelatedMemory]) -> str:
-    """Return memories as they are shown to a model, numbered from 1."""
+    """Returns memories as they are shown to a model, numbered from 1."""
     return "\n\n".join(
         f"{number}. {memory.record.kind or memory.record.primitive}, said last {format_utc(memory.last_said)}\n"
         + escape_lines(clean_text(f"{memory.record.title}\n{memory.record.body}".strip()))
@@ -75,7 +75,7 @@ def describe_memories(related: Sequence[RelatedMemory]) -> str:
 def decide_claim(
     lm: dspy.LM, candidate: Candidate, related: Sequence[RelatedMemory], evidence: str
 ) -> Decided | RefusedDecision:
-    """Ask the lead what a claim does to the related memories, and check its decision.
+    """Asks the lead what a claim does to the related memories, and checks its decision.
 
     Raises ModelError if no answer came, StoppedError, and any LerimError the engine raises.
     """
@@ -93,7 +93,7 @@ def decide_claim(
 def check_decision(
     decision: LeadDecision, candidate: Candidate, related: Sequence[RelatedMemory]
 ) -> Decided | RefusedDecision:
-    """Convert the model's decision. It is refused if it names none of the related memories, one of another primitive
+    """Converts the model's decision. It is refused if it names none of the related memories, one of another primitive
     (except a question that the claim answers), or lets an earlier turn win over a later one."""
     reason = " ".join(clean_text(decision.reason).split())[:MAX_REASON_CHARS]
     if decision.action == "add":
@@ -110,7 +110,7 @@ def check_decision(
 
 
 def explore(lm: dspy.LM, tools: ExplorerTools, task: str, log: Callable[[str], None]) -> str:
-    """Let a model look at most `MAX_LOOKS` times, and return what it saw, as it may be shown to a model. `log` is
+    """Lets a model look at most `MAX_LOOKS` times, and returns what it saw, as it may be shown to a model. `log` is
     called with each look, but not with what it showed.
 
     Raises ModelError if no answer came, StoppedError, and any LerimError the engine raises.
@@ -146,7 +146,7 @@ def explore(lm: dspy.LM, tools: ExplorerTools, task: str, log: Callable[[str], N
 
 
 def run_tool(tools: ExplorerTools, step: Step) -> LookResult:
-    """Run the tool that a step asks for."""
+    """Runs the tool that a step asks for."""
     match step.tool:
         case "read":
             return tools.read_lines(step.path or step.glob, step.from_line, step.lines)

@@ -72,7 +72,7 @@ class ExplorerTools:
     seconds: float = MAX_SECONDS
 
     def read_lines(self, path: str, from_line: int = 1, lines: int = MAX_READ_LINES) -> LookResult:
-        """Return lines of one file or turn, with their numbers."""
+        """Returns lines of one file or turn, with their numbers."""
         call = f"read {clean_text(path)[:200]} {from_line} {lines}"
         try:
             text, cut = self._read_text(path)
@@ -95,7 +95,7 @@ class ExplorerTools:
         )
 
     def glob(self, pattern: str) -> LookResult:
-        """Return the names that match a pattern such as `repo/src/**/*.py`."""
+        """Returns the names that match a pattern such as `repo/src/**/*.py`."""
         call = f"glob {clean_text(pattern)[:200]}"
         try:
             names, problem = self._find_names(pattern)
@@ -106,7 +106,7 @@ class ExplorerTools:
         return LookResult(call, clean_text("\n".join(shown)), len(shown), problem)
 
     def grep(self, pattern: str, glob: str = "repo/**") -> LookResult:
-        """Return the lines that match a pattern (see `safe_pattern.py`), in the files whose names match `glob`."""
+        """Returns the lines that match a pattern (see `safe_pattern.py`), in the files whose names match `glob`."""
         call = f"grep {clean_text(pattern)[:200]} {clean_text(glob)[:200]}"
         try:
             regex = safe_pattern.compile_pattern(pattern)
@@ -131,7 +131,7 @@ class ExplorerTools:
         return LookResult(call, shown[:MAX_SHOWN_CHARS], min(len(hits), MAX_HITS), problem)
 
     def _matching_lines(self, name: str, text: str, regex: re.Pattern[str], deadline: float) -> Iterator[str]:
-        """Yield the matching lines of the text without secrets, so that a search cannot reveal what was removed."""
+        """Yields the matching lines of the text without secrets, so that a search cannot reveal what was removed."""
         if not any(safe_pattern.matches(regex, line) for line in self._lines_in_time(text, deadline)):
             return
         for number, line in enumerate(self._lines_in_time(clean_text(text), deadline), 1):
@@ -148,7 +148,7 @@ class ExplorerTools:
         return self.clock() > deadline or self.cancelled()
 
     def _read_text(self, name: str) -> tuple[str, bool]:
-        """Return the text of a name, with secrets, and whether it was truncated. Raises RefusedPathError."""
+        """Returns the text of a name, with secrets, and whether it was truncated. Raises RefusedPathError."""
         scope, parts = _split_name(name)
         if scope == "session":
             wanted = "/".join(parts).removesuffix(".md")
@@ -165,7 +165,7 @@ class ExplorerTools:
         return data[:MAX_FILE_BYTES].decode("utf-8", "replace"), len(data) > MAX_FILE_BYTES
 
     def _find_names(self, pattern: str) -> tuple[list[str], str]:
-        """Return the names that match, sorted, and why the search was incomplete. Raises RefusedPathError."""
+        """Returns the names that match, sorted, and why the search was incomplete. Raises RefusedPathError."""
         scope, parts = _split_name(pattern)
         if scope == "session":
             names = (f"session/{number}.md" for number in sorted(self.session_turns))
@@ -188,7 +188,7 @@ class ExplorerTools:
 
 
 def _split_name(name: str) -> tuple[str, list[str]]:
-    """Split a name into its scope and the parts of its path. Raises RefusedPathError."""
+    """Splits a name into its scope and the parts of its path. Raises RefusedPathError."""
     scope, _, rest = name.strip().partition("/")
     parts = rest.split("/")
     if scope not in ("repo", "memory", "session") or not rest:
@@ -211,7 +211,7 @@ def _is_visible(part: str) -> bool:
 
 
 def _walk(folder: Path, parent_parts: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the files below a folder as path parts, and () for each folder, so that folders count as entries, too."""
+    """Yields the files below a folder as path parts, and () for each folder, so that folders count as entries, too."""
     yield ()
     if len(parent_parts) >= MAX_DEPTH:
         return
@@ -231,7 +231,7 @@ def _walk(folder: Path, parent_parts: tuple[str, ...]) -> Iterator[tuple[str, ..
 
 
 def _matches(pattern: list[str], path: list[str] | tuple[str, ...]) -> bool:
-    """Return whether a path matches, part by part, with `*` and `?`; `**` matches any number of parts."""
+    """Returns whether a path matches, part by part, with `*` and `?`; `**` matches any number of parts."""
     reached = {0}
     for part in path:
         reached = _skip_double_stars(pattern, reached)
@@ -244,7 +244,7 @@ def _matches(pattern: list[str], path: list[str] | tuple[str, ...]) -> bool:
 
 
 def _skip_double_stars(pattern: list[str], reached: set[int]) -> set[int]:
-    """Return these positions in the pattern, and those that follow where a `**` stands for no folder at all."""
+    """Returns these positions in the pattern, and those that follow where a `**` stands for no folder at all."""
     out = set(reached)
     for at in sorted(reached):
         while at < len(pattern) and pattern[at] == "**":
@@ -254,7 +254,7 @@ def _skip_double_stars(pattern: list[str], reached: set[int]) -> set[int]:
 
 
 def _read_head(path: Path) -> bytes:
-    """Return the beginning of a regular file, at most one byte more than MAX_FILE_BYTES. Raises OSError."""
+    """Returns the beginning of a regular file, at most one byte more than MAX_FILE_BYTES. Raises OSError."""
     handle = os.open(path, _OPEN_FLAGS)
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):

@@ -105,7 +105,7 @@ def find_passages(
     sentence_model: SentenceModel | None = None,
     report: ReportProgress = lambda done, total: None,
 ) -> PassageResults:
-    """Find the passages for a question; unreadable memories are added to `problems`. With a `sentence_model`, also the
+    """Finds the passages for a question; unreadable memories are added to `problems`. With a `sentence_model`, also the
     memories nearest to it in meaning; `report` is called while it reads new ones. Raises CatalogError."""
     text = question.text[:MAX_QUESTION_CHARS]
     query = drop_stop_words(parse_query(text))
@@ -142,7 +142,7 @@ def find_passages(
 def find_session_passages(
     project: Project, home: Home, text: str, raise_if_cancelled: Callable[[], None] = lambda: None
 ) -> Iterator[Passage]:
-    """Yield the passages of the project's sessions about a text, best first, not numbered yet, at most
+    """Yields the passages of the project's sessions about a text, best first, not numbered yet, at most
     MAX_TURNS_PER_SESSION of one session. `raise_if_cancelled` is called before each; an exception that it raises ends
     the search. Raises CatalogError."""
     query = drop_stop_words(parse_query(text[:MAX_QUESTION_CHARS]))
@@ -181,7 +181,7 @@ def _select_distinct(ranked: Iterable[Passage]) -> list[Passage]:
 
 
 def _search_memories(project: Project, home: Home, text: str, everything: bool, problems: list[Problem]) -> list[Hit]:
-    """Return the memories that share words with the question. Those that have ended are included, because turns that
+    """Returns the memories that share words with the question. Those that have ended are included, because turns that
     they were extracted from are outdated, too."""
     with MemorySearch(None if project.is_personal else project, home) as memories:
         search = partial(memories.search, f"{text}?", MAX_MEMORY_HITS, EVERY_STATUS)  # some words are enough
@@ -193,7 +193,7 @@ def _search_memories(project: Project, home: Home, text: str, everything: bool, 
 def _search_with_drift(
     project: Project, home: Home, search: Callable[[], list[Hit]], problems: list[Problem]
 ) -> list[Hit]:
-    """Return what `search` finds, ranked after the memories found were compared with the code as it is now. Only they
+    """Returns what `search` finds, ranked after the memories found were compared with the code as it is now. Only they
     are, so that a question takes no longer for a project with many memories."""
     subjects = [
         make_drift_subject(hit.record) for hit in search() if hit.scope == "project" and hit.stored.status == "active"
@@ -226,7 +226,7 @@ def _is_current(hit: Hit) -> bool:
 
 
 def _find_ended_turns(hits: Iterable[Hit]) -> frozenset[str]:
-    """Return the turns that are evidence only for memories that have ended or drifted, or whose place is gone."""
+    """Returns the turns that are evidence only for memories that have ended or drifted, or whose place is gone."""
     turns_by_currency: dict[bool, set[str]] = {True: set(), False: set()}
     for hit in hits:
         turns = turns_by_currency[_is_current(hit)]
@@ -236,7 +236,7 @@ def _find_ended_turns(hits: Iterable[Hit]) -> frozenset[str]:
 
 
 def _weigh_question(project: Project, home: Home, query: SearchQuery, hits: Sequence[Hit]) -> WordWeights:
-    """Weigh the question's words by how many of the memories found and of the project's turns contain each."""
+    """Weighs the question's words by how many of the memories found and of the project's turns contain each."""
     turn_counts, turn_count = [0] * len(query.terms), 0
     if home.catalog.exists():
         with Catalog.open(home) as catalog:
@@ -252,7 +252,7 @@ def _searchable_text(hit: Hit) -> str:
 
 
 def _find_memories(hits: Iterable[Hit], word_weights: WordWeights, everything: bool) -> Iterator[Passage]:
-    """Yield the passages of relevant memories, without their numbers yet."""
+    """Yields the passages of relevant memories, without their numbers yet."""
     yielded_ids: set[str] = set()
     for hit in hits:
         record = redact_record(hit.record)
@@ -269,7 +269,7 @@ def _find_memories(hits: Iterable[Hit], word_weights: WordWeights, everything: b
 
 
 def _describe_hit(hit: Hit) -> str:
-    """Return the kind of a memory and whatever else is unusual about it, such as `drifted`."""
+    """Returns the kind of a memory and whatever else is unusual about it, such as `drifted`."""
     record, stored = hit.record, hit.stored
     parts = (record.kind or record.primitive, hit.scope, stored.status, hit.drift, hit.by_meaning and "by meaning")
     return ", ".join(part for part in parts if part and part not in _DEFAULT_VALUES)
@@ -298,7 +298,8 @@ def _find_turns(project: Project, home: Home, text: str, word_weights: WordWeigh
 
 
 def _excerpt(row: TurnRow, word_weights: WordWeights) -> str:
-    """Return the part of a turn about the question, from its text or else its tool calls; "" if no part is relevant."""
+    """Returns the part of a turn about the question, from its text or else its tool calls; "" if no part is
+    relevant."""
     for text in (row.text, row.tools):
         excerpt = cut_excerpt(clean_text(text)[:MAX_TURN_CHARS], word_weights.query)
         if word_weights.is_relevant(excerpt):
@@ -307,7 +308,7 @@ def _excerpt(row: TurnRow, word_weights: WordWeights) -> str:
 
 
 def cut_excerpt(text: str, query: SearchQuery) -> str:
-    """Return the part of a clean text with the most different words of a query, at most MAX_EXCERPT_CHARS long. It
+    """Returns the part of a clean text with the most different words of a query, at most MAX_EXCERPT_CHARS long. It
     begins and ends with a line or else a sentence where possible."""
     text = _SPACES.sub(" ", text).strip()
     if len(text) <= MAX_EXCERPT_CHARS:
@@ -331,7 +332,7 @@ def cut_excerpt(text: str, query: SearchQuery) -> str:
 
 
 def _find_beginning(text: str, at: int) -> int:
-    """Return where the first line or else sentence begins of those that begin shortly before `at`."""
+    """Returns where the first line or else sentence begins of those that begin shortly before `at`."""
     start = max(0, at - CONTEXT_CHARS)
     if start == 0:
         return 0
@@ -340,7 +341,7 @@ def _find_beginning(text: str, at: int) -> int:
 
 
 def _find_end(text: str, start: int) -> int:
-    """Return where the excerpt from `start` ends: with the last line or else sentence that fits into it, unless that
+    """Returns where the excerpt from `start` ends: with the last line or else sentence that fits into it, unless that
     would leave out half of it."""
     most = start + MAX_EXCERPT_CHARS
     if most >= len(text):

@@ -33,7 +33,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def matches(pattern: re.Pattern[str], line: str) -> bool:
-    """Return whether a line contains a match."""
+    """Returns whether a line contains a match."""
     return pattern.search(line[:MAX_LINE_CHARS]) is not None
 
 

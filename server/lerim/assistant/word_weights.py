@@ -28,7 +28,7 @@ class WordWeights:
     weights: tuple[float, ...]
 
     def is_relevant(self, text: str) -> bool:
-        """Return whether a text contains enough of the question."""
+        """Returns whether a text contains enough of the question."""
         contained = find_contained_words(self.query, text)
         weight = sum(weight for weight, is_contained in zip(self.weights, contained, strict=True) if is_contained)
         min_share = MIN_WEIGHT_SHARE
@@ -38,12 +38,12 @@ class WordWeights:
 
 
 def drop_stop_words(query: SearchQuery) -> SearchQuery:
-    """Return a question without stop words such as `the`, unless it has no other words."""
+    """Returns a question without stop words such as `the`, unless it has no other words."""
     return replace(query, terms=tuple(term for term in query.terms if term.joined not in STOP_WORDS) or query.terms)
 
 
 def weigh_words(query: SearchQuery, text_count: int, counts: Sequence[int]) -> WordWeights:
-    """Return the weights of a query's words, given how many of `text_count` texts contain each of them."""
+    """Returns the weights of a query's words, given how many of `text_count` texts contain each of them."""
     return WordWeights(
         query,
         tuple(_weight(term, count, text_count) for term, count in zip(query.terms, counts, strict=True)),
@@ -51,7 +51,7 @@ def weigh_words(query: SearchQuery, text_count: int, counts: Sequence[int]) -> W
 
 
 def find_contained_words(query: SearchQuery, text: str) -> list[bool]:
-    """Return, for each word of a query, whether a text contains it."""
+    """Returns, for each word of a query, whether a text contains it."""
     lowered = text.lower()
     words = {stem(word) for word in tokenize_text(lowered)}
     return [_contains_term(term, words, lowered) for term in query.terms]

@@ -63,7 +63,7 @@ class _Statement:
     unwanted: frozenset[str] = frozenset()
 
     def contradicts(self, other: _Statement) -> bool:
-        """Whether the two differ in exactly one way. Their words are compared elsewhere."""
+        """Returns whether the two differ in exactly one way. Their words are compared elsewhere."""
         if self.unwanted or other.unwanted:
             is_exchanged = self._wants_of(other.unwanted) and other._wants_of(self.unwanted)
             return is_exchanged and self.is_negated == other.is_negated

@@ -128,7 +128,7 @@ def _check_id(document: MemoryDocument, path: Path, context: CheckContext) -> It
 
 
 def _leads_back(start: str, goal: str, context: CheckContext) -> bool:
-    """Whether `goal` is reached by following what `start` ends, what that ends, and so on."""
+    """Returns whether `goal` is reached by following what `start` ends, what that ends, and so on."""
     seen: set[str] = set()
     waiting = [start]
     while waiting and len(seen) < MAX_STEPS:

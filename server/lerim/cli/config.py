@@ -48,4 +48,4 @@ def _format_value(value: SettingValue) -> str:
 
 @config_app.callback()
 def _config_group() -> None:
-    """Show settings and where they come from."""
+    """Shows settings and where they come from."""

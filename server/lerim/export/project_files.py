@@ -46,11 +46,11 @@ class ProjectFiles:
     problems: tuple[Problem, ...]
 
     def is_locked(self, name: str) -> bool:
-        """Whether a file, or the folder it is in, must not be written."""
+        """Returns whether a file, or the folder it is in, must not be written."""
         return name in self.locked or name.rpartition("/")[0] in self.locked
 
     def exists(self, name: str) -> bool:
-        """Whether there is such a start file, also one that could not be read."""
+        """Returns whether there is such a start file, also one that could not be read."""
         return name in self.texts or name in self.links or name in self.locked
 
 

@@ -117,7 +117,7 @@ def _target(found: ProjectFiles, name: str) -> str:
 
 
 def _imports_agents(found: ProjectFiles, name: str) -> bool:
-    """Whether a start file includes `AGENTS.md`, or is a link to it."""
+    """Returns whether a start file includes `AGENTS.md`, or is a link to it."""
     if found.links.get(name) == AGENTS:
         return True
     text = found.texts.get(_target(found, name), "")

@@ -21,8 +21,8 @@ MAX_LOG_BYTES = 1_000_000
 def log_activity(
     home: Home, when: datetime, operation: str, project: Path, stats: str, seconds: float, cost: float = 0.0
 ) -> list[Problem]:
-    """Append the line `time | operation | project | stats | $cost | seconds` to the activity log, without secrets.
-    Return a problem if that fails.
+    """Appends the line `time | operation | project | stats | $cost | seconds` to the activity log, without secrets.
+    Returns a problem if that fails.
 
     The log is created, readable by its owner only, if it is absent.
     """
@@ -54,7 +54,7 @@ def _append_line(home: Home, line: str) -> None:
 
 
 def log_sync(home: Home, when: datetime, report: SyncReport) -> list[Problem]:
-    """Log how a sync, or its part with a model, ended. Return a problem if the log cannot be written."""
+    """Logs how a sync, or its part with a model, ended. Returns a problem if the log cannot be written."""
     counts, usage = report.sessions, report.usage
     work = f"{counts.found} sessions ({counts.new} new, {counts.changed} changed, {counts.failed} failed)"
     if report.model != "none":

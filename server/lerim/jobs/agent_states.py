@@ -106,7 +106,7 @@ class AgentView(msgspec.Struct, frozen=True):
 
 
 def examine_agents(home: Home, environ: Mapping[str, str], project: Project | None = None) -> list[AgentView]:
-    """Return the state of every agent, from file stats of the stores and the catalog, if it exists. Changes nothing.
+    """Returns the state of every agent, from file stats of the stores and the catalog, if it exists. Changes nothing.
 
     Blocks while it lists databases that changed since the last sync, and reads the beginning of sessions that no sync
     has read: call it off the event loop. Raises SettingsError, CatalogError.
@@ -174,7 +174,7 @@ class _AgentExaminer:
         )
 
     def _unlisted_sessions(self, platform: Platform, stores: DiscoveredStores) -> dict[str, Stamp | None]:
-        """Return the sessions of databases that were not listed again because they did not change, by place."""
+        """Returns the sessions of databases that were not listed again because they did not change, by place."""
         opened = {database.path for database in stores.opened_databases}
         unopened = {one.path for one in stores.databases if one.path not in opened}
         return {
@@ -185,7 +185,7 @@ class _AgentExaminer:
         }
 
     def _main_transcripts(self, transcripts: list[Transcript]) -> list[Transcript]:
-        """Return the transcripts that are not a subagent's: by the catalog, or by name if they were never read."""
+        """Returns the transcripts that are not a subagent's: by the catalog, or by name if they were never read."""
         ids = {one.session_id for one in transcripts}
         beginnings = {one[-8:] for one in ids}  # Gemini CLI names a file after the first characters of its session's id
         main: list[Transcript] = []
@@ -197,7 +197,7 @@ class _AgentExaminer:
         return main
 
     def _project_sessions(self, main: list[Transcript], stamps: Mapping[str, Stamp | None]) -> list[str]:
-        """Return the places of the project's sessions: those with turns of the project, and unread ones whose path or
+        """Returns the places of the project's sessions: those with turns of the project, and unread ones whose path or
         beginning says so."""
         places = [place for place in stamps if place in self.health.project_places]
         if self.project is None:
@@ -207,8 +207,8 @@ class _AgentExaminer:
         return [*places, *(one.place for one in likely), *(one.place for one in others if self._begins_here(one))]
 
     def _begins_here(self, transcript: Transcript) -> bool:
-        """Check whether a session that names no folder outside its content begins in the project. The folders of Claude
-        Code's sessions do, so those are not opened."""
+        """Checks whether a session that names no folder outside its content begins in the project. The folders of
+        Claude Code's sessions do, so those are not opened."""
         if self.project is None or transcript.cwd or transcript.platform == "claude":
             return False
         return self.owners.find_owner(find_working_folder(transcript)) == self.project.key

@@ -29,7 +29,7 @@ _MAX_FILE_BYTES = 4_000_000
 
 
 def with_alias(project: Project, old: str, home: Home) -> Project:
-    """Return the project with the alias `old`, and with the key of the project registered there if its repository no
+    """Returns the project with the alias `old`, and with the key of the project registered there if its repository no
     longer exists.
 
     Writes nothing. Raises ProjectError if `old` cannot be an alias or if both projects have reviewed candidates.
@@ -51,10 +51,10 @@ def with_alias(project: Project, old: str, home: Home) -> Project:
 
 
 def register_aliases(project: Project, home: Home) -> Project:
-    """Register the project with its aliases. If it took over the key of a moved project, remove its own former entry
+    """Registers the project with its aliases. If it took over the key of a moved project, removes its own former entry
     and the candidates that wait under that.
 
-    Return the registered project. Raises ProjectError, BusyError, MemoryError_.
+    Returns the registered project. Raises ProjectError, BusyError, MemoryError_.
     """
     own = projects.without_aliases(project)
     if own.key == project.key:
@@ -78,7 +78,7 @@ def _has_decisions(project: Project, home: Home) -> bool:
 
 
 def _remove_pending(abandoned: ReviewPaths, current: ReviewPaths) -> None:
-    """Remove the candidates that wait under the abandoned key; the next sync proposes them again."""
+    """Removes the candidates that wait under the abandoned key; the next sync proposes them again."""
     if files.is_absent(abandoned.private / "review.sqlite3"):
         return
     with (

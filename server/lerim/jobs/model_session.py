@@ -151,26 +151,26 @@ class ModelSession:
         return list(self._steps)
 
     def add_step(self, step: ModelStep) -> None:
-        """Add a step after the engine's steps so far."""
+        """Adds a step after the engine's steps so far."""
         self._take_engine_steps()
         self._steps.append(step)
 
     def note(self, kind: StepKind, why: str, where: str = "") -> None:
-        """Add a step of this session's model."""
+        """Adds a step of this session's model."""
         self.add_step(ModelStep(kind, self.model.role, self.model.label, why, where))
 
     def add_problem(self, problem: Problem) -> None:
-        """Record a problem with an answer; the session goes on."""
+        """Records a problem with an answer; the session goes on."""
         self.state = "partial"
         self._problems.append(problem)
 
     def stop(self, why: str) -> None:
-        """End the session, and add a step that says why."""
+        """Ends the session, and adds a step that says why."""
         self.ended = True
         self.note("stopped", why)
 
     def ask(self, question: Callable[[], Answer], where: str = "") -> Answer | LerimError | StoppedError:
-        """Ask one question under the stop rules. Return its answer, or the error that it ended with.
+        """Asks one question under the stop rules. Returns its answer, or the error that it ended with.
 
         The error is already recorded: as a problem that names `where` (default: the model), or as the end of the
         session.
@@ -221,7 +221,7 @@ def make_session_extraction(
     *,
     gate: bool,
 ) -> extraction.SessionExtraction:
-    """Prepare the questions about a session's new turns, with the answers in the project's private folder."""
+    """Prepares the questions about a session's new turns, with the answers in the project's private folder."""
     model = session.model
     cache_key = "\n".join((model.label, guidance.person)).strip()
     return extraction.SessionExtraction(
@@ -245,7 +245,7 @@ def ask_about_jobs(
     *,
     refusals_count: bool = True,
 ) -> None:
-    """Ask about each of the claimed jobs until the session ends. `ask` finishes a job that is answered.
+    """Asks about each of the claimed jobs until the session ends. `ask` finishes a job that is answered.
 
     A job at which the service failed or the connection broke, that the service refused, or for which no answer came in
     time, has failed if the service answered another one. If it did not fail, a job that was refused or got no answer

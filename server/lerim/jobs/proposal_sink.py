@@ -38,7 +38,7 @@ class ProposalSink:
     _memories: MemorySearch | None = field(default=None, init=False)
 
     def close(self) -> None:
-        """Close the memories that candidates were compared with."""
+        """Closes the memories that candidates were compared with."""
         if self._memories is not None:
             self._memories.close()
             self._memories = None
@@ -51,7 +51,7 @@ class ProposalSink:
         return self._memories
 
     def handle_results(self, results: Iterable[Candidate | DroppedSignal | Withdrawal]) -> None:
-        """Propose candidates, list what was dropped as left out, and withdraw what a later turn refutes.
+        """Proposes candidates, lists what was dropped as left out, and withdraws what a later turn refutes.
 
         Raises MemoryError_ if a candidate cannot be written: the job of its session is then tried again.
         """
@@ -68,8 +68,8 @@ class ProposalSink:
         queue.keep_left_out(self.place, self.dropped[dropped_before:])
 
     def merge_candidates(self, merged: Candidate, withdrawn: Candidate) -> None:
-        """Withdraw `withdrawn` and add its quotes to `merged`; both are of this sync. A candidate that a person edited
-        is not withdrawn."""
+        """Withdraws `withdrawn` and adds its quotes to `merged`; both are of this sync. A candidate that a person
+        edited is not withdrawn."""
         reason = f"joined with: {merged.title}"
         for view in [one for one in self.candidates if (one.turn, one.title) == (withdrawn.turn, withdrawn.title)]:
             if queue.withdraw_candidate(self.place, view.id, reason):
@@ -77,7 +77,7 @@ class ProposalSink:
                 queue.propose_candidate(self.place, merged, self.memories)  # adds the quotes to the waiting one
 
     def leave_out_ranked(self, transcript: Transcript, turns: Collection[str]) -> None:
-        """Withdraw the candidates that only the ranker found in these turns, because a model has read the turns; list
+        """Withdraws the candidates that only the ranker found in these turns, because a model has read the turns; lists
         them as left out. Raises MemoryError_ if nothing can be written."""
         source = f"{transcript.platform}:{transcript.session_id}"
         for candidate_id, dropped in queue.leave_out_ranked(self.place, source, turns):
@@ -102,7 +102,8 @@ class ProposalSink:
                 self._drop(candidate, "already-known", reason)
 
     def _may_accept(self, proposal: queue.Proposal) -> bool:
-        """Whether a candidate may be accepted without a review: never one that `queue.doubt_reason` objects to."""
+        """Returns whether a candidate may be accepted without a review: never one that `queue.doubt_reason` objects
+        to."""
         confidence = proposal.record.confidence
         return self.accept_above is not None and confidence >= self.accept_above and not queue.doubt_reason(proposal)
 

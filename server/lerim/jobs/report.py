@@ -110,7 +110,7 @@ EmitSyncEvent = Callable[[SyncEvent], None]
 
 
 def with_no_model_asked(report: SyncReport, problems: Sequence[Problem], waits: WaitingWork) -> SyncReport:
-    """Return the report after a part that could ask no model. `problems` say why, if that is an error; `waits` is the
+    """Returns the report after a part that could ask no model. `problems` say why, if that is an error; `waits` is the
     work that waits for a model."""
     return msgspec.structs.replace(
         report,
@@ -121,8 +121,8 @@ def with_no_model_asked(report: SyncReport, problems: Sequence[Problem], waits: 
 
 
 def combine_reports(first: SyncReport, second: SyncReport) -> SyncReport:
-    """Combine the reports of two passes of the same sync. Sessions that only the second one recognized as the project's
-    count as new. Candidates of the first that the second withdrew are left out."""
+    """Combines the reports of two passes of the same sync. Sessions that only the second one recognized as the
+    project's count as new. Candidates of the first that the second withdrew are left out."""
     dropped = dict(first.dropped)
     for reason, count in second.dropped.items():
         dropped[reason] = dropped.get(reason, 0) + count

@@ -65,7 +65,7 @@ class SessionTrialRequest:
 def run_session_trial(
     trial: SessionTrialRequest, provider: str = "", name: str = "", base_url: str = "", *, paid: bool = False
 ) -> SessionTrial:
-    """Ask the model of the settings, or another `provider`'s, about one session. `paid`: the person agreed to
+    """Asks the model of the settings, or another `provider`'s, about one session. `paid`: the person agreed to
     pay for it this once.
 
     Raises SettingsError, ModelKeyError or ModelGoneError if no model can be asked, NotFoundError if no session waits,
@@ -110,8 +110,8 @@ def _check_consent(model: Model, trial: SessionTrialRequest, *, paid: bool) -> N
 
 
 def _choose_session(trial: SessionTrialRequest) -> tuple[Transcript, list[Turn], int]:
-    """Return the newest session that waits for a model and has enough turns (else the longest of the newest), its turns
-    of this project, and how many other sessions wait."""
+    """Returns the newest session that waits for a model and has enough turns (else the longest of the newest), its
+    turns of this project, and how many other sessions wait."""
     key = trial.project.key
     jobs: list[QueueJob] = []
     with hold_project_lock(trial.home, key, "trying a model"), Catalog.open(trial.home) as catalog:

@@ -58,8 +58,8 @@ def sync_project(
     clock: Clock = now,
     bridge: EditorBridge | None = None,
 ) -> SyncReport:
-    """Run a whole sync: the project's own sessions, then the machine's other ones, then sessions of the project found
-    among those. A model, if configured, reads what the rules have read. Finally, sync the sessions outside any
+    """Runs a whole sync: the project's own sessions, then the machine's other ones, then sessions of the project found
+    among those. A model, if configured, reads what the rules have read. Finally, syncs the sessions outside any
     repository, whose memories are the person's own. `bridge` leads to the editor's own models.
 
     Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used, SettingsError
@@ -108,7 +108,7 @@ def _count_due_jobs(project: Project, home: Home) -> int:
 
 
 def run_model_steps(report: SyncReport, context: SyncContext) -> SyncReport:
-    """Return the report with the results of the steps that ask a model, if the settings name one."""
+    """Returns the report with the results of the steps that ask a model, if the settings name one."""
     for step in (ask_model, suggest_answers, summarize_sessions, ask_for_facts):
         if report.state != "cancelled" and context.options.model == "auto":
             report = step(context, report)
@@ -116,7 +116,7 @@ def run_model_steps(report: SyncReport, context: SyncContext) -> SyncReport:
 
 
 def _sync_personal_sessions(report: SyncReport, context: SyncContext) -> SyncReport:
-    """Return the report with what was learned from sessions outside any repository; skip them if another process is
+    """Returns the report with what was learned from sessions outside any repository; skips them if another process is
     syncing them. Nothing from them is accepted without a review: the person did not ask to sync them."""
     personal = replace(
         context, project=make_personal_project(context.home), options=replace(context.options, accept_above=None)
@@ -132,10 +132,11 @@ def _sync_personal_sessions(report: SyncReport, context: SyncContext) -> SyncRep
 
 
 def index_other_sessions(context: SyncContext, candidate_count: int) -> list[Problem]:
-    """Index every transcript of the machine that is new or changed, without a lock, until done or cancelled; then count
-    for the statistics all sessions that changed. `candidate_count` is how many were proposed so far, for progress.
+    """Indexes every transcript of the machine that is new or changed, without a lock, until done or cancelled; then
+    counts for the statistics all sessions that changed. `candidate_count` is how many were proposed so far, for
+    progress.
 
-    A transcript that cannot be read is recorded in the catalog; the sync of its own project reports it. Return the
+    A transcript that cannot be read is recorded in the catalog; the sync of its own project reports it. Returns the
     problems of damaged transcripts that belong to no project. Raises CatalogError, SettingsError.
     """
     owners = context.folder_owners()

@@ -57,7 +57,7 @@ EmitMessage = Callable[[str], None]
 
 
 def now() -> datetime:
-    """Return the current time."""
+    """Returns the current time."""
     return datetime.now(UTC)
 
 
@@ -139,17 +139,17 @@ class SyncContext:
         return self.options.explicit
 
     def explicit_start(self) -> float | None:
-        """Return the current time in epoch seconds if the person started this sync, for `started` of
+        """Returns the current time in epoch seconds if the person started this sync, for `started` of
         `Catalog.claim_job`."""
         return (self.real_clock or self.clock)().timestamp() if self.explicit else None
 
     def raise_if_cancelled(self) -> None:
-        """Raise StoppedError if the person has cancelled."""
+        """Raises StoppedError if the person has cancelled."""
         if self.cancelled():
             raise StoppedError
 
     def folder_owners(self) -> FolderOwners:
-        """Return the owners of working folders: all registered projects, and this project with its aliases, which may
+        """Returns the owners of working folders: all registered projects, and this project with its aliases, which may
         be unregistered."""
         registered, _ = projects.list_projects(self.home)
         return FolderOwners(
@@ -157,11 +157,11 @@ class SyncContext:
         )
 
     def reading_scope(self, owners: FolderOwners) -> ReadingScope:
-        """Return which turns of a session this sync reads, by the present time."""
+        """Returns which turns of a session this sync reads, by the present time."""
         return ReadingScope(self.project, owners, self.clock().timestamp(), self.options.as_of)
 
     def open_model(self, role: RoleName) -> ModelSession | ModelChoice:
-        """Choose the model of a role. Return a session with it, or the choice that says why it may not be asked."""
+        """Chooses the model of a role. Returns a session with it, or the choice that says why it may not be asked."""
         settings = self.settings
         choice = choose_allowed(role, settings, self.home, self.environ, explicit=self.explicit)
         if choice.model is None or choice.why:
@@ -178,8 +178,8 @@ class SyncContext:
 
     @contextmanager
     def open_part(self, activity: str) -> Iterator[SyncPart]:
-        """Open a part of this sync, and hold the project's lock within the block. `activity` tells other processes what
-        the lock is held for.
+        """Opens a part of this sync, and holds the project's lock within the block. `activity` tells other processes
+        what the lock is held for.
 
         Raises BusyError while another process works on the project, CatalogError.
         """
@@ -193,7 +193,7 @@ class SyncContext:
     def find_stale_transcripts(
         self, catalog: Catalog, owners: FolderOwners
     ) -> tuple[DiscoveredStores, list[Transcript]]:
-        """Return the agents' stores, and their transcripts that are new or changed since they were indexed, newest
+        """Returns the agents' stores, and their transcripts that are new or changed since they were indexed, newest
         first. Transcripts that no longer exist are marked in the catalog."""
         folders = [*owners.folders, *catalog.list_folders()]
         stores = discover_stores(find_platform_roots(self.environ, self.home), folders)
@@ -226,11 +226,11 @@ class SyncPart:
         done: int = 0,
         further: int = 0,
     ) -> Iterator[tuple[QueueJob, EmitMessage]]:
-        """Claim the project's waiting jobs of a kind, the newest session first, and emit progress for each.
+        """Claims the project's waiting jobs of a kind, the newest session first, and emits progress for each.
 
         Each job comes with a function that emits a progress message about it; `message` is its first. `started` and
-        `since` are those of `Catalog.claim_job`. The progress counts `done` jobs that were claimed before and `further`
-        ones that do not wait yet. Raises CatalogError.
+        `since` are those of `Catalog.claim_job`. The progress counts `done` jobs that were claimed before and
+        `further` ones that do not wait yet. Raises CatalogError.
         """
         key, until, number = self.context.project.key, self.context.options.until, done
         total = done + self.catalog.count_due_jobs(key, kind) + further
@@ -243,7 +243,7 @@ class SyncPart:
             number += 1
 
     def emit_progress(self, done: int, total: int, message: str) -> None:
-        """Emit progress: `done` of `total` sessions."""
+        """Emits progress: `done` of `total` sessions."""
         self.context.emit(SyncProgress("learning", done, total, len(self.sink.candidates), message))
 
     def finish(
@@ -258,10 +258,10 @@ class SyncPart:
         waits: WaitingWork | None = None,
         left_out: int = 0,
     ) -> SyncReport:
-        """End this part: write its run folder, log it in the activity log, and return its report.
+        """Ends this part: writes its run folder, logs it in the activity log, and returns its report.
 
-        `summary` is what the run folder's log says about the part. If something cannot be written, that is a problem in
-        the report.
+        `summary` is what the run folder's log says about the part. If something cannot be written, that is a problem
+        in the report.
         """
         sink, run = self.sink, self.sink.run
         run.spent = merge_role_usage(one for session in model_sessions for one in session.spent)
@@ -294,5 +294,5 @@ class SyncPart:
 
 
 def resume_reading(catalog: Catalog, transcript: Transcript) -> Readable:
-    """Return a reading of a transcript that continues where the catalog's last one stopped."""
+    """Returns a reading of a transcript that continues where the catalog's last one stopped."""
     return read_session(transcript, catalog.load_resume(transcript.place), brief=True)

@@ -63,7 +63,7 @@ def snapshot_stores(transcripts: Iterable[Transcript], databases: Iterable[Datab
 
 
 def is_sync_due(current: StoreSnapshot, previous: StoreSnapshot | None, is_catalog_behind: Callable[[], bool]) -> bool:
-    """Whether a sync would find something.
+    """Returns whether a sync would find something.
 
     Either a session whose last exchange was held back has settled, or something changed since the last complete sync
     (`previous`) and the catalog is behind, which is only checked then.
@@ -126,7 +126,7 @@ def find_next_settling(home: Home, projects: Sequence[str]) -> float | None:
 def _is_catalog_behind(
     home: Home, projects: Sequence[str], stores: DiscoveredStores, owners: FolderOwners, folders: Sequence[str]
 ) -> bool:
-    """Whether a transcript changed since the catalog read it, or an interrupted sync left work to do.
+    """Returns whether a transcript changed since the catalog read it, or an interrupted sync left work to do.
 
     Some agents write to their database all the time. A changed database is listed here and its stamp stored if it has
     nothing new, since starting a job costs more. Only sessions of these projects count in a database.

@@ -17,7 +17,7 @@ _TODO = "Make the folder readable and writable, or set LERIM_HOME to another fol
 
 
 def explain_unusable_home(error: BaseException) -> LerimError | None:
-    """Return the error to report if `error`, or one that caused it, comes from an unreadable or unwritable home; None
+    """Returns the error to report if `error`, or one that caused it, comes from an unreadable or unwritable home; None
     otherwise."""
     try:
         home = Home.from_environ(os.environ).root
@@ -33,7 +33,7 @@ def explain_unusable_home(error: BaseException) -> LerimError | None:
 
 
 def _find_unusable_path(error: BaseException, home: Path) -> str | None:
-    """Return the path in or above the home that the error concerns, None if it has another cause. SQLite errors name
+    """Returns the path in or above the home that the error concerns, None if it has another cause. SQLite errors name
     no file: for those the home itself is returned."""
     if isinstance(error, sqlite3.Error):
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF

@@ -126,7 +126,7 @@ class Order:
 
 
 def parse_order(arguments: Sequence[str], source: BinaryIO) -> Order | None:
-    """Return the order that the arguments give, None if they are invalid. A question is read from `source`."""
+    """Returns the order that the arguments give, None if they are invalid. A question is read from `source`."""
     with suppress(msgspec.MsgspecError):
         match list(arguments):
             case ["model"]:
@@ -166,7 +166,7 @@ class LineWriter:
         self._next_progress_at = 0.0
 
     def send(self, line: JobLine) -> None:
-        """Write one line. If the parent has closed the pipe, exit the process."""
+        """Writes one line. If the parent has closed the pipe, exits the process."""
         with self._lock:
             if isinstance(line, SyncProgress | MaintainProgress) and not self._is_due(line):
                 return
@@ -177,7 +177,8 @@ class LineWriter:
                 os._exit(1)
 
     def _is_due(self, progress: SyncProgress | MaintainProgress) -> bool:
-        """Whether to write a progress line: the first and the last of a stage always, others after an interval."""
+        """Returns whether to write a progress line: the first and the last of a stage always, others after an
+        interval."""
         now = self._clock()
         if isinstance(progress, SyncProgress):
             is_last = progress.sessions_done == progress.sessions_total
@@ -192,8 +193,8 @@ class LineWriter:
 def listen_to_parent(
     source: BinaryIO, cancel: threading.Event, bridge: EditorBridge, on_parent_exit: Callable[[], None]
 ) -> None:
-    """Handle the parent's lines until the end of input, which means that it exited; then call `on_parent_exit`. Invalid
-    lines are ignored."""
+    """Handles the parent's lines until the end of input, which means that it exited; then calls `on_parent_exit`.
+    Invalid lines are ignored."""
     decoder = msgspec.json.Decoder(ParentLine)
     for line in iter(source.readline, b""):
         try:
@@ -222,7 +223,7 @@ _NOUNS = {
 
 
 def run_order(order: Order, lines: LineWriter, cancel: threading.Event, bridge: EditorBridge) -> int:
-    """Carry out the order, send its last line, and return the exit code."""
+    """Carries out the order, sends its last line, and returns the exit code."""
     try:
         lines.send(_execute_order(order, lines, cancel.is_set, bridge))
     except LerimError as error:
@@ -247,7 +248,7 @@ def _send_failure(lines: LineWriter, error: LerimError) -> int:
 
 
 def _execute_order(order: Order, lines: LineWriter, cancelled: Callable[[], bool], bridge: EditorBridge) -> LastLine:
-    """Carry out the order and return its last line. What a job needs is imported only by that job."""
+    """Carries out the order and returns its last line. What a job needs is imported only by that job."""
     environ, home = os.environ, _find_home(Path.cwd() if order.job in ("model", "call") else order.repo)
     if order.job == "model":
         from lerim.config import load
@@ -296,7 +297,7 @@ def _execute_order(order: Order, lines: LineWriter, cancelled: Callable[[], bool
 
 
 def _tell_day(project: Project, home: Home, day: str) -> JournalPage:
-    """Return the page of a day. Raises UsageError if it is not a day."""
+    """Returns the page of a day. Raises UsageError if it is not a day."""
     from lerim.journal import build_page, open_journal, parse_day
 
     now = datetime.now(UTC)
@@ -307,7 +308,7 @@ def _tell_day(project: Project, home: Home, day: str) -> JournalPage:
 
 
 def _find_home(folder: Path) -> Home:
-    """Return the person's Lerim home. Raises HomeError, also if it is in the repository around `folder`."""
+    """Returns the person's Lerim home. Raises HomeError, also if it is in the repository around `folder`."""
     from lerim.paths import Home
     from lerim.project import check_home_outside_repository
 
@@ -317,7 +318,7 @@ def _find_home(folder: Path) -> Home:
 
 
 def _find_project(repo: Path, home: Home) -> Project:
-    """Return the project that contains a folder; for the home, the personal project. Raises ProjectError."""
+    """Returns the project that contains a folder; for the home, the personal project. Raises ProjectError."""
     from lerim.project import project
 
     found = project.make_personal_project(home) if repo == home.root else project.locate_project(repo, home)
@@ -327,7 +328,8 @@ def _find_project(repo: Path, home: Home) -> Project:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the job that the arguments name and exit the process with its code. Return 2 if the arguments are invalid."""
+    """Runs the job that the arguments name and exits the process with its code. Returns 2 if the arguments are
+    invalid."""
     source, output = claim_streams()
     order = parse_order(arguments, source)
     if order is None:

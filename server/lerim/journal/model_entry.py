@@ -108,13 +108,13 @@ class _SectionReader:
         self.drafts: list[DraftSentence] = []
 
     def feed(self, piece: str) -> None:
-        """Take the next piece of the answer."""
+        """Takes the next piece of the answer."""
         *lines, self._pending = (self._pending + piece).split("\n")
         for line in lines:
             self._read_line(line)
 
     def end(self, *, is_complete: bool) -> None:
-        """End the answer. Unless it `is_complete`, its last line was cut off and is not a sentence."""
+        """Ends the answer. Unless it `is_complete`, its last line was cut off and is not a sentence."""
         if is_complete:
             self._read_line(self._pending)
         self.parser.end(is_complete=is_complete)

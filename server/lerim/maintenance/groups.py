@@ -37,7 +37,7 @@ def find_groups(
     claims_by_id: Mapping[str, ClaimWords],
     raise_if_cancelled: Callable[[], None] = lambda: None,
 ) -> Iterator[LearningGroup]:
-    """Yield groups of three to eight related learnings, those with the most relations first. No learning is in two
+    """Yields groups of three to eight related learnings, those with the most relations first. No learning is in two
     groups.
 
     `raise_if_cancelled` is called between two subjects; an exception that it raises ends the search.
@@ -58,7 +58,7 @@ def find_groups(
 
 
 def plain_insight(group: LearningGroup) -> MemoryRecord:
-    """Return the insight that the rules make of a group: a list of all learnings with their whole texts. It has no id
+    """Returns the insight that the rules make of a group: a list of all learnings with their whole texts. It has no id
     and supersedes nothing yet."""
     sources = group.sources
     newest = sources[-1]
@@ -81,7 +81,7 @@ def plain_insight(group: LearningGroup) -> MemoryRecord:
 
 
 def _list_item(source: MemoryRecord) -> str:
-    """Return a learning as a Markdown list item, its text indented so that lists and code in it stay intact."""
+    """Returns a learning as a Markdown list item, its text indented so that lists and code in it stay intact."""
     text = source.body.replace("\r\n", "\n").strip()
     indented = "\n".join(f"  {line}" if line.strip() else "" for line in text.split("\n"))
     title = source.title.rstrip(".")
@@ -91,7 +91,7 @@ def _list_item(source: MemoryRecord) -> str:
 def _find_related(
     learnings: Sequence[MemoryRecord], claims: Sequence[ClaimWords], raise_if_cancelled: Callable[[], None]
 ) -> dict[int, dict[int, str]]:
-    """Return, for each learning, the related learnings and the subject they share, by index."""
+    """Returns, for each learning, the related learnings and the subject they share, by index."""
     learnings_by_subject: dict[str, list[int]] = defaultdict(list)
     for at, one in enumerate(learnings):
         for subject in _subjects(one):
@@ -111,7 +111,7 @@ def _find_related(
 
 
 def _subjects(learning: MemoryRecord) -> Iterator[str]:
-    """Yield the files that a learning refers to and the pairs of its tags, as text for people."""
+    """Yields the files that a learning refers to and the pairs of its tags, as text for people."""
     references = map(parse_reference, learning.references)
     for path in dict.fromkeys(reference.path for reference in references if reference):
         yield f"`{path}`"
@@ -122,8 +122,8 @@ def _subjects(learning: MemoryRecord) -> Iterator[str]:
 def _choose_members(
     centre: int, related: dict[int, str], learnings: Sequence[MemoryRecord], grouped: Collection[int]
 ) -> tuple[str, list[int]]:
-    """Choose the subject that relates most learnings to the central one. Return it with the learning and those related
-    to it, as many as fit into one insight."""
+    """Chooses the subject that relates most learnings to the central one. Returns it with the learning and those
+    related to it, as many as fit into one insight."""
     ungrouped = {other: subject for other, subject in related.items() if other not in grouped}
     if not ungrouped:
         return "", []

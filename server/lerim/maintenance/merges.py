@@ -22,7 +22,7 @@ _MAX_COMPARED_PAIRS = 100_000
 
 
 def max_near_texts(texts: int) -> int:
-    """Return with how many similar texts each text is compared: 32 in an ordinary store, fewer if there are more than
+    """Returns with how many similar texts each text is compared: 32 in an ordinary store, fewer if there are more than
     about 3,000 texts."""
     return min(32, max(4, _MAX_COMPARED_PAIRS // max(1, texts)))
 
@@ -46,7 +46,7 @@ def find_merges(
     tallies: list[PairTally],
     kept_apart: Collection[frozenset[str]] = (),
 ) -> Iterator[Merge]:
-    """Yield the merges among memories of one primitive, which are given oldest first; stop early when cancelled.
+    """Yields the merges among memories of one primitive, which are given oldest first; stops early when cancelled.
 
     Within a merge every two memories are similar: a short text may be part of two that have nothing in common. No
     memory is in two merges, and no merge contains a pair of ids in `kept_apart`. The tally of the
@@ -101,7 +101,7 @@ class _DistinctTexts:
             self._near_similarities[first][second] = self._near_similarities[second][first] = similarity
 
     def later_candidates(self, memory: int) -> Iterator[int]:
-        """Yield the later memories, in order, that have this one's text or one of those most similar to it, and are in
+        """Yields the later memories, in order, that have this one's text or one of those most similar to it, and are in
         no merge yet."""
         text = self._text_of[memory]
         similarities = self._near_similarities[text]
@@ -112,7 +112,7 @@ class _DistinctTexts:
         return merge(*(self._remaining(candidate, memory) for candidate in (text, *nearest)))
 
     def _remaining(self, text: int, memory: int) -> Iterator[int]:
-        """Yield the memories with this text after the given one that are in no merge yet. Those before the first of
+        """Yields the memories with this text after the given one that are in no merge yet. Those before the first of
         them are never looked at again."""
         members = self._members[text]
         at = self._first_remaining[text]
@@ -122,7 +122,7 @@ class _DistinctTexts:
         return (members[place] for place in range(at, len(members)) if members[place] not in self._merged)
 
     def may_merge(self, earlier: int, later: int) -> bool:
-        """Return whether two memories may be in one merge."""
+        """Returns whether two memories may be in one merge."""
         first, second = self._text_of[earlier], self._text_of[later]
         if first == second:
             return True
@@ -130,13 +130,13 @@ class _DistinctTexts:
         return is_near and not are_different_rules(self._titles[first], self._titles[second])
 
     def similarity(self, one: int, other: int) -> float:
-        """Return the similarity of two memories that may be merged, from 0 to 1."""
+        """Returns the similarity of two memories that may be merged, from 0 to 1."""
         first, second = self._text_of[one], self._text_of[other]
         return 1.0 if first == second else self._near_similarities[first][second]
 
 
 def are_different_rules(one: AbstractSet[str], other: AbstractSet[str]) -> bool:
-    """Return whether two titles, as sets of words, state different rules: each has a word that the other lacks, and
+    """Returns whether two titles, as sets of words, state different rules: each has a word that the other lacks, and
     these are not all numbers."""
     only_one, only_other = one - other, other - one
     return bool(only_one and only_other) and not all(map(str.isdecimal, only_one | only_other))

@@ -49,9 +49,9 @@ def find_near_pairs(
     max_pairs: int,
     tally: PairTally,
 ) -> Iterator[tuple[int, int, float]]:
-    """Yield the pairs with at least MERGE_SIMILARITY: the indexes of two claims, the lower first, and their similarity,
-    from 0 to 1. Each claim is paired with at most `max_pairs` earlier claims, the latest first. Stop early when
-    cancelled."""
+    """Yields the pairs with at least MERGE_SIMILARITY: the indexes of two claims, the lower first, and their
+    similarity, from 0 to 1. Each claim is paired with at most `max_pairs` earlier claims, the latest first. Stops
+    early when cancelled."""
     titles = [one.title or _NO_WORDS for one in claims]
     words = [one.words or _NO_WORDS for one in claims]
     by_title, by_words = _PrefixIndex(titles, MERGE_SIMILARITY), _PrefixIndex(words, MERGE_SIMILARITY)
@@ -103,7 +103,7 @@ class _PrefixIndex:
         self._entries_per_set = max(MIN_ENTRIES_PER_CLAIM, MAX_LISTED_ENTRIES // max(1, len(sets)))
 
     def find_candidates(self, number: int, tally: PairTally) -> Iterator[int]:
-        """Yield the sets added so far that may overlap enough with this one, those that share its rarest word first,
+        """Yields the sets added so far that may overlap enough with this one, those that share its rarest word first,
         and for each word the latest first. A set may come more than once."""
         entries_left = self._entries_per_set
         for word in self._prefixes[number]:
@@ -120,7 +120,7 @@ class _PrefixIndex:
 
 
 def _prefix_length(size: int, min_overlap: float) -> int:
-    """Return how many of its rarest words a set of this size is indexed by.
+    """Returns how many of its rarest words a set of this size is indexed by.
 
     Two sets whose Dice coefficient is at least `min_overlap` have at least size · min_overlap / (2 - min_overlap)
     words in common, whatever the size of the other. A prefix with all but one fewer words than that contains one of
@@ -130,6 +130,6 @@ def _prefix_length(size: int, min_overlap: float) -> int:
 
 
 def _largest_overlap(one: AbstractSet[str], other: AbstractSet[str]) -> float:
-    """Return the largest overlap that two sets of these sizes can have."""
+    """Returns the largest overlap that two sets of these sizes can have."""
     a, b = len(one), len(other)
     return 2 * min(a, b) / (a + b)

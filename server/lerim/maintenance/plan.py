@@ -93,7 +93,7 @@ class PlanInputs:
 
 
 def plan_maintenance(memories: Sequence[StoredMemory], inputs: PlanInputs) -> list[PlannedSuggestion]:
-    """Return the suggestions for these memories, in the order in which they should be proposed; none if cancelled.
+    """Returns the suggestions for these memories, in the order in which they should be proposed; none if cancelled.
 
     A memory that another memory superseded or resolved is left out, wherever its file is. So are memories that share
     an id with another file, until the two are joined.
@@ -113,7 +113,7 @@ def plan_maintenance(memories: Sequence[StoredMemory], inputs: PlanInputs) -> li
 
 
 def _run_steps(planner: _Planner) -> list[PlannedSuggestion]:
-    """Run each step on the memories that no earlier step planned anything for. Raises StoppedError."""
+    """Runs each step on the memories that no earlier step planned anything for. Raises StoppedError."""
     suggestions: list[PlannedSuggestion] = []
     steps = (
         planner.archive_unwanted,
@@ -144,18 +144,18 @@ class _Planner:
     claims: dict[str, ClaimWords] = field(default_factory=dict)
 
     def parse_claims(self) -> None:
-        """Extract the words of each memory's claim. Raises StoppedError."""
+        """Extracts the words of each memory's claim. Raises StoppedError."""
         for stored in self.active:
             self.raise_if_cancelled()
             self.claims[stored.record.id] = claim_words(stored.record.title, stored.record.body)
 
     def raise_if_cancelled(self) -> None:
-        """Raise StoppedError if the maintenance was cancelled."""
+        """Raises StoppedError if the maintenance was cancelled."""
         if self.inputs.cancelled():
             raise StoppedError
 
     def list_unplanned(self, *primitives: str) -> list[StoredMemory]:
-        """Return the memories of these primitives that have no suggestion yet."""
+        """Returns the memories of these primitives that have no suggestion yet."""
         return [
             stored
             for stored in self.active
@@ -163,17 +163,17 @@ class _Planner:
         ]
 
     def last_use(self, record: MemoryRecord) -> datetime:
-        """Return when a memory was last used or updated, whichever is later."""
+        """Returns when a memory was last used or updated, whichever is later."""
         return max(record.updated, self.inputs.uses.get(record.id, record.updated))
 
     def archive_unwanted(self) -> Iterator[PlannedSuggestion]:
-        """Archive memories that a person does not want."""
+        """Archives memories that a person does not want."""
         for stored in self.list_unplanned("decision", "learning", "question", "theme"):
             if reason := self.inputs.unwanted_reasons.get(stored.record.id):
                 yield PlannedSuggestion("archived", Suggestion("archive", stored.record, (stored,), reason))
 
     def merge_conflicting_answers(self) -> Iterator[PlannedSuggestion]:
-        """Merge different answers to the same question, keeping the latest one; a person decides. Two that a person
+        """Merges different answers to the same question, keeping the latest one; a person decides. Two that a person
         keeps apart are not in one merge."""
         unplanned = {answer.record.id: answer for answer in self.list_unplanned("decision", "learning")}
         for conflict in conflicting_answers_among(self.active):
@@ -191,7 +191,7 @@ class _Planner:
             )
 
     def _mergeable_answers(self, answers: Sequence[StoredMemory]) -> list[StoredMemory]:
-        """Return the latest answers of which no two are kept apart, oldest first."""
+        """Returns the latest answers of which no two are kept apart, oldest first."""
         found: list[StoredMemory] = []
         for latest_at in range(len(answers) - 1, 0, -1):
             found = [answers[latest_at]]
@@ -204,7 +204,7 @@ class _Planner:
         return found
 
     def merge_duplicates(self) -> Iterator[PlannedSuggestion]:
-        """Merge memories of one primitive that say nearly the same; within a merge, every two are similar."""
+        """Merges memories of one primitive that say nearly the same; within a merge, every two are similar."""
         tallies = self.inputs.tallies
         for primitive in ("decision", "learning", "question", "theme"):
             memories = self.list_unplanned(primitive)
@@ -215,7 +215,7 @@ class _Planner:
                 yield PlannedSuggestion("merged", suggestion)
 
     def _merge_suggestion(self, memories: Sequence[StoredMemory], merge: Merge) -> Suggestion:
-        """Suggest merging memories into the first of them, with the text of the last."""
+        """Suggests merging memories into the first of them, with the text of the last."""
         oldest, *others = memories
         record = oldest.record
         own_sentence_tests = [self.inputs.written_by_lerim(oldest)]
@@ -247,7 +247,7 @@ class _Planner:
         return Suggestion("merge", record, tuple(memories), reason, flags=flags)
 
     def close_answered_questions(self) -> Iterator[PlannedSuggestion]:
-        """Close open questions that a later decision or learning may answer, because their titles share most of their
+        """Closes open questions that a later decision or learning may answer, because their titles share most of their
         words; a person decides."""
         answers = self.list_unplanned("decision", "learning")
         answers_by_word: defaultdict[str, list[int]] = defaultdict(list)
@@ -274,7 +274,7 @@ class _Planner:
                 )
 
     def archive_unused(self) -> Iterator[PlannedSuggestion]:
-        """Archive themes nobody works on, learnings nobody uses, and learnings whose place in the code is gone."""
+        """Archives themes nobody works on, learnings nobody uses, and learnings whose place in the code is gone."""
         inputs = self.inputs
         for stored in self.list_unplanned("theme", "learning"):
             record = stored.record
@@ -286,7 +286,7 @@ class _Planner:
                 yield PlannedSuggestion(category, Suggestion("archive", record, (stored,), reason))
 
     def _gone_place_reason(self, record: MemoryRecord) -> str | None:
-        """Return why a learning whose only place in the code is gone should be archived, or None. Decisions outlive
+        """Returns why a learning whose only place in the code is gone should be archived, or None. Decisions outlive
         their places."""
         drift, now = self.inputs.drift.drift_by_memory.get(record.id), self.inputs.now
         if record.primitive != "learning" or drift is None or drift.state != "gone" or drift.moved_to:
@@ -299,7 +299,7 @@ class _Planner:
         return f"{drift.reference} was not found, and this has not been used for {days} days."
 
     def archive_over_limit(self) -> Iterator[PlannedSuggestion]:
-        """Archive the learnings over the store's limit, the longest unused first."""
+        """Archives the learnings over the store's limit, the longest unused first."""
         now, rules = self.inputs.now, self.inputs.rules
         memories = {stored.record.id: stored for stored in self.list_unplanned("learning")}
         learnings = [
@@ -331,7 +331,7 @@ class _Planner:
             yield PlannedSuggestion("consolidated", suggestion)
 
     def update_moved_references(self) -> Iterator[PlannedSuggestion]:
-        """Update the references of memories whose places in the code were moved or renamed."""
+        """Updates the references of memories whose places in the code were moved or renamed."""
         for stored in self.list_unplanned("decision", "learning", "question", "theme"):
             moves = self.inputs.drift.moved_references.get(stored.record.id, {})
             references = update_references(stored.record.references, moves)

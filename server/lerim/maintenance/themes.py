@@ -15,7 +15,7 @@ from lerim.sessions import Catalog, add_folder_times, convert_sqlite_errors, fin
 def find_theme_activity(
     project: Project, home: Home, memories: Iterable[StoredMemory], now: datetime
 ) -> dict[str, ThemeActivity]:
-    """Return the activity until `now` of each theme that has not ended, by id. Raises CatalogError."""
+    """Returns the activity until `now` of each theme that has not ended, by id. Raises CatalogError."""
     themes = [one.record for one in memories if one.status == "active" and one.record.primitive == "theme"]
     if not themes:
         return {}

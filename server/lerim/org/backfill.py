@@ -116,7 +116,7 @@ class SendPlan:
     problems: list[Problem] = field(default_factory=list)
 
     def view(self, here: LocalSessions, database: TeamDatabase) -> BackfillPlanView:
-        """Return the plan for people, with an estimate of its time and price. Raises OrgError."""
+        """Returns the plan for people, with an estimate of its time and price. Raises OrgError."""
         new_bytes = sum(one.transcript.size for one in self.new)
         return BackfillPlanView(
             sessions=len(self.new) + self.known,
@@ -142,7 +142,7 @@ def plan_sessions(
     cancelled: Callable[[], bool] = lambda: False,
     emit: Callable[[int, int], None] = lambda done, total: None,
 ) -> SendPlan:
-    """Find the sessions that are over and were not sent with the same content before, the newest first.
+    """Finds the sessions that are over and were not sent with the same content before, the newest first.
 
     A session that cannot be read becomes a problem. Raises OrgError.
     """
@@ -185,8 +185,8 @@ def send_plan(
     cancelled: Callable[[], bool] = lambda: False,
     emit: Callable[[int, int], None] = lambda done, total: None,
 ) -> int:
-    """Send what a plan found to the queue of this machine; with `copies`, write a copy of each session first, and send
-    it to the queue of those. Return how many were sent; sending again sends nothing. Raises OrgError.
+    """Sends what a plan found to the queue of this machine; with `copies`, writes a copy of each session first, and
+    sends it to the queue of those. Returns how many were sent; sending again sends nothing. Raises OrgError.
 
     A session that cannot be copied becomes a problem of the plan.
     """

@@ -21,7 +21,7 @@ ORDER BY said_at, key, ordinal
 
 
 def pull_candidates(context: SyncContext, database: TeamDatabase, reviewers: Sequence[str] = ()) -> SyncReport:
-    """Propose every candidate that the team's workers found in the project and that nobody has accepted and shared, in
+    """Proposes every candidate that the team's workers found in the project and that nobody has accepted and shared, in
     the order in which they were said.
 
     A candidate that is already proposed, known or rejected here changes nothing, so it is safe to call this again. The

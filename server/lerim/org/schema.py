@@ -54,7 +54,7 @@ class SetUp:
 
 
 def set_up_database(url: str, teams: Sequence[str]) -> SetUp:
-    """Bring the database to this version, and make the roles of these teams. Teams it had before get their rights
+    """Brings the database to this version, and makes the roles of these teams. Teams it had before get their rights
     on new tables; without any team, it gets one named main. A second call changes nothing, unless the server has got
     an extension meanwhile, and two at once take turns. Raises OrgError, also if a later version has set it up."""
     for team in teams:
@@ -73,7 +73,7 @@ def set_up_database(url: str, teams: Sequence[str]) -> SetUp:
 
 
 def check_team(team: str) -> None:
-    """Raise OrgError unless this can be a team's name: it becomes part of the names of roles."""
+    """Raises OrgError unless this can be a team's name: it becomes part of the names of roles."""
     if not _TEAM.match(team):
         todo = "Use up to 31 lower-case letters, digits and underscores, a letter first."
         raise OrgError("A team cannot have this name.", where=team, todo=todo)
@@ -90,7 +90,7 @@ def reader_role(team: str) -> str:
 
 
 def _migrations() -> Iterator[tuple[int, str, str]]:
-    """Yield the number, the name and the text of each migration, in order."""
+    """Yields the number, the name and the text of each migration, in order."""
     from procrastinate.schema import SchemaManager
 
     number, name = _QUEUE_MIGRATION
@@ -111,7 +111,7 @@ def _take_turns(connection: psycopg.Connection) -> Iterator[None]:
 
 
 def _require_no_later(connection: psycopg.Connection, url: str, newest: int) -> None:
-    """Raise OrgError if the database has a migration that this version does not know: its rights may differ, too."""
+    """Raises OrgError if the database has a migration that this version does not know: its rights may differ, too."""
     row = connection.execute("SELECT to_regclass('migrations') IS NOT NULL").fetchone()
     if row and row[0] and connection.execute("SELECT 1 FROM migrations WHERE number > %s", (newest,)).fetchone():
         raise OrgError(
@@ -122,7 +122,7 @@ def _require_no_later(connection: psycopg.Connection, url: str, newest: int) -> 
 
 
 def _apply(connection: psycopg.Connection, number: int, name: str, text: str) -> bool:
-    """Apply one migration in a transaction, unless it was applied before. Return whether it was now."""
+    """Applies one migration in a transaction, unless it was applied before. Returns whether it was now."""
     with _take_turns(connection):
         connection.execute(
             "CREATE TABLE IF NOT EXISTS migrations (number integer PRIMARY KEY, name text NOT NULL,"
@@ -138,8 +138,8 @@ def _apply(connection: psycopg.Connection, number: int, name: str, text: str) ->
 
 
 def _add_extension(connection: psycopg.Connection, name: str) -> bool:
-    """Enable an extension if the server has it and this user may. Return whether the database has it now. Nothing that
-    is wrong with it keeps the rest from being set up."""
+    """Enables an extension if the server has it and this user may. Returns whether the database has it now. Nothing
+    that is wrong with it keeps the rest from being set up."""
     row = connection.execute(
         "SELECT installed_version IS NOT NULL FROM pg_available_extensions WHERE name = %s", (name,)
     ).fetchone()
@@ -163,7 +163,7 @@ def _earlier_teams(connection: psycopg.Connection) -> list[str]:
 
 
 def _make_roles(connection: psycopg.Connection, team: str) -> None:
-    """Make the two roles of a team. Roles belong to the whole server, so that another database may have made them."""
+    """Makes the two roles of a team. Roles belong to the whole server, so that another database may have made them."""
     worker, reader = worker_role(team), reader_role(team)
     with _take_turns(connection):
         for role in (reader, worker):

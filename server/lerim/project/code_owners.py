@@ -37,7 +37,7 @@ class _Rule:
     owners: tuple[str, ...]
 
     def matches(self, names: Sequence[str]) -> bool:
-        """Whether the file with these names in its path is meant."""
+        """Returns whether the file with these names in its path is meant."""
         reached = {0} if self.is_anchored else set(range(len(names)))
         for at, step in enumerate(self.steps):
             if step is None:
@@ -56,7 +56,7 @@ class CodeOwners:
     rules: tuple[_Rule, ...] = ()
 
     def owners_of(self, path: str) -> tuple[str, ...]:
-        """Return who owns a file (its path in the repository, with forward slashes), each once: in each section, the
+        """Returns who owns a file (its path in the repository, with forward slashes), each once: in each section, the
         owners of the last pattern that matches."""
         found: dict[str, tuple[str, ...]] = {}
         names = path.split("/")
@@ -66,18 +66,18 @@ class CodeOwners:
         return tuple(dict.fromkeys(owner for owners in found.values() for owner in owners))
 
     def owners_of_any(self, paths: Iterable[str]) -> tuple[str, ...]:
-        """Return who owns at least one of these files, each once."""
+        """Returns who owns at least one of these files, each once."""
         return tuple(dict.fromkeys(owner for path in paths for owner in self.owners_of(path)))
 
 
 def load_code_owners(root: Path) -> CodeOwners:
-    """Load the rules of the worktree at `root`; none if it has no such file."""
+    """Loads the rules of the worktree at `root`; none if it has no such file."""
     text = next(filter(None, (read_small_file(root / place, MAX_BYTES) for place in PLACES)), "")
     return parse_code_owners(text)
 
 
 def parse_code_owners(text: str) -> CodeOwners:
-    """Parse a CODEOWNERS file. Lines that are not rules are skipped, as GitHub and GitLab do."""
+    """Parses a CODEOWNERS file. Lines that are not rules are skipped, as GitHub and GitLab do."""
     rules: list[_Rule] = []
     section = ""
     defaults: tuple[str, ...] = ()
@@ -113,6 +113,6 @@ def _make_rule(section: str, pattern: str, owners: tuple[str, ...]) -> _Rule:
 
 
 def _compile_name(step: str) -> re.Pattern[str]:
-    """Return what the names between two slashes match: `*` and `?` are wildcards, and nothing else is."""
+    """Returns what the names between two slashes match: `*` and `?` are wildcards, and nothing else is."""
     glob = _MARK.sub(lambda mark: f"[{mark[0][-1]}]" if mark[0][-1] in "*?[" else mark[0][-1], step)
     return re.compile(fnmatch.translate(glob))  # matches in linear time, however many stars there are

@@ -28,7 +28,7 @@ _UNFINISHED = "An action was interrupted and could not be finished: {} The next 
 
 @contextmanager
 def locked_ledger(paths: ReviewPaths) -> Iterator[Ledger]:
-    """Open the project's ledger under the review lock, and recover the actions that a killed process left unfinished.
+    """Opens the project's ledger under the review lock, and recover the actions that a killed process left unfinished.
 
     An action that cannot be recovered stays unfinished and is tried again next time. `require_finished` raises its
     error, and `queue.list_pending` lists it as a problem.
@@ -67,11 +67,11 @@ def perform_action(
     now: datetime | None = None,
     bulk: str = "",
 ) -> Action:
-    """Change the files, then the claim's state, and record how to undo both.
+    """Changes the files, then the claim's state, and records how to undo both.
 
     `states` are the claim's state before and after. `judged` is the decision about the candidate that the ranking
-    learns from, `answered` the person's answer about memories near it; undoing the action deletes both. `now` is
-    the time of the action, by default the current time. `bulk` is the id of the actions that are undone together with
+    learns from, `answered` the person's answer about memories near it; undoing the action deletes both. `now` is the
+    time of the action, by default the current time. `bulk` is the id of the actions that are undone together with
     it. Raises StaleError if a file does not have the text that its change starts from, MemoryError_ if it cannot be
     written; then nothing was changed.
     """
@@ -107,7 +107,7 @@ def make_action_id(bulk: str = "") -> str:
 
 
 def undo_action(paths: ReviewPaths, ledger: Ledger, action: Action) -> None:
-    """Restore every file of the action. Raises StaleError, with the diff, if one of them has changed since."""
+    """Restores every file of the action. Raises StaleError, with the diff, if one of them has changed since."""
     backwards = _backwards(action.changes)
     _check(backwards)
     ledger.set_stage(action, "undoing")
@@ -124,7 +124,7 @@ def undo_action(paths: ReviewPaths, ledger: Ledger, action: Action) -> None:
 
 
 def write_candidate(paths: ReviewPaths, ledger: Ledger, candidate_id: str, text: str) -> Proposal:
-    """Write the file of a new candidate that was registered in the ledger. If the process is killed in between, the
+    """Writes the file of a new candidate that was registered in the ledger. If the process is killed in between, the
     claim can be proposed again. Raises MemoryError_, BoundaryError."""
     ledger.commit()
     paths.make_state_folder()
@@ -137,7 +137,7 @@ def write_candidate(paths: ReviewPaths, ledger: Ledger, candidate_id: str, text:
 def rewrite_candidate(
     paths: ReviewPaths, ledger: Ledger, proposal: Proposal, changes: Mapping[str, HeaderValue]
 ) -> None:
-    """Change keys of a waiting candidate's file. It does not count as edited by a person, and earlier edits can still
+    """Changes keys of a waiting candidate's file. It does not count as edited by a person, and earlier edits can still
     be undone.
 
     Raises StaleError if a person saved the file since the proposal was read, MemoryError_.

@@ -40,5 +40,5 @@ FLAG_TEXTS = {
 
 
 def flag_text(flag: str) -> str:
-    """Return the warning that a flag stands for, in a sentence."""
+    """Returns the warning that a flag stands for, in a sentence."""
     return FLAG_TEXTS.get(flag, flag)

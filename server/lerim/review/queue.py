@@ -160,8 +160,8 @@ def with_neighbours(
 
 
 def needs_choice(proposal: Proposal) -> bool:
-    """Whether accepting this candidate, with its neighbours, needs a look at other memories: it would change or end
-    some, or one is so near that it may say the same."""
+    """Returns whether accepting this candidate, with its neighbours, needs a look at other memories: it would change
+    or end some, or one is so near that it may say the same."""
     return bool(proposal.target_memories) or any(one.similarity >= MIN_NEAR_SIMILARITY for one in proposal.neighbours)
 
 
@@ -200,7 +200,7 @@ def acceptance_times(paths: ReviewPaths) -> dict[str, datetime]:
 
 
 def load_pending(paths: ReviewPaths, candidate_id: str) -> Proposal:
-    """Load a waiting candidate by its id. Writes nothing. Raises NotFoundError, MemoryError_."""
+    """Loads a waiting candidate by its id. Writes nothing. Raises NotFoundError, MemoryError_."""
     if claim_states(paths).get(candidate_id) != "pending":
         message = f"No candidate {candidate_id[:80]!r} waits for review."
         raise NotFoundError(message, where=str(paths.review), todo="See `lerim review list`.")
@@ -208,11 +208,11 @@ def load_pending(paths: ReviewPaths, candidate_id: str) -> Proposal:
 
 
 def withdraw_candidates(paths: ReviewPaths, turn: str, reason: str, *, title: str = "") -> list[str]:
-    """Withdraw the waiting candidates whose claim comes from this turn (its id), and return their ids.
+    """Withdraws the waiting candidates whose claim comes from this turn (its id), and returns their ids.
 
-    Candidates of this turn that were accepted automatically are undone first, unless their memory was changed since. A
-    candidate that a person edited or asked for stays. With `title`, other claims of the turn stay. Raises MemoryError_,
-    BusyError.
+    Candidates of this turn that were accepted automatically are undone first, unless their memory was changed since.
+    A candidate that a person edited or asked for stays. With `title`, other claims of the turn stay. Raises
+    MemoryError_, BusyError.
     """
     if not paths.has_ledger():
         return []
@@ -223,7 +223,7 @@ def withdraw_candidates(paths: ReviewPaths, turn: str, reason: str, *, title: st
 
 
 def withdraw_candidate(paths: ReviewPaths, candidate_id: str, reason: str) -> bool:
-    """Withdraw one waiting candidate. Return False if it does not wait, or if a person edited it or asked for it.
+    """Withdraws one waiting candidate. Returns False if it does not wait, or if a person edited it or asked for it.
 
     Raises MemoryError_, BusyError.
     """
@@ -259,12 +259,12 @@ def _belongs_to_person(proposal: Proposal, claim: LedgerClaim) -> bool:
 
 
 def is_only_ranked(proposal: Proposal) -> bool:
-    """Whether only the ranker proposed the candidate: no model did, and no person edited it or asked for it."""
+    """Returns whether only the ranker proposed the candidate: no model did, and no person edited it or asked for it."""
     return proposal.maker == "rules" and not proposal.edited and proposal.signal in RANKED_SIGNALS
 
 
 def leave_out_ranked(paths: ReviewPaths, source: str, turns: Collection[str]) -> list[tuple[str, DroppedSignal]]:
-    """Withdraw the waiting candidates of a session (`platform:id`) that only the ranker found in these turns (their
+    """Withdraws the waiting candidates of a session (`platform:id`) that only the ranker found in these turns (their
     ids), because a model has now read the turns. They are listed as left out.
 
     Returns (candidate id, left-out entry) for each. Raises MemoryError_, BusyError.

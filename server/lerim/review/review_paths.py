@@ -75,16 +75,16 @@ class ReviewPaths:
         )
 
     def open_ledger(self) -> AbstractContextManager[Ledger]:
-        """Open the project's review ledger, creating it if necessary. Raises MemoryError_."""
+        """Opens the project's review ledger, creating it if necessary. Raises MemoryError_."""
         return open_ledger(self.private, self.moves)
 
     def has_ledger(self) -> bool:
-        """Whether anything was ever proposed or done in this project's review."""
+        """Returns whether anything was ever proposed or done in this project's review."""
         return not files.is_absent(self.private / "review.sqlite3")
 
     @contextmanager
     def open_ledger_if_any(self) -> Iterator[Ledger | None]:
-        """Open the ledger, or yield None if there is none: reading does not create one. Raises MemoryError_."""
+        """Opens the ledger, or yields None if there is none: reading does not create one. Raises MemoryError_."""
         if not self.has_ledger():
             yield None
             return
@@ -109,14 +109,14 @@ class ReviewPaths:
         return found if self.project.is_personal else [*found, *self.personal().written_folders()]
 
     def make_state_folder(self) -> None:
-        """Create the state folder if it is missing. Raises MemoryError_, BoundaryError."""
+        """Creates the state folder if it is missing. Raises MemoryError_, BoundaryError."""
         if self.state == self.private:
             self.make_private_folder()
         else:
             folder.make_lerim_folder(self.state)
 
     def make_private_folder(self) -> None:
-        """Create the private folder if it is missing, readable only by the person. Raises MemoryError_."""
+        """Creates the private folder if it is missing, readable only by the person. Raises MemoryError_."""
         try:
             make_private_folder(self.home, self.private)
         except OSError as error:
@@ -125,7 +125,7 @@ class ReviewPaths:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Hold the project's review lock. The system releases it when the process dies. Raises BusyError if another
+        """Holds the project's review lock. The system releases it when the process dies. Raises BusyError if another
         process holds it for ten seconds, MemoryError_."""
         self.make_private_folder()
         lock = FileLock(self.private / "review.lock", timeout=_WAIT_SECONDS, mode=0o600)
@@ -152,7 +152,7 @@ class ReviewPaths:
 def _make_lerim_sentence_test(
     private: Path, moves: Sequence[tuple[str, str]], memory_id: str, text_hash: str
 ) -> IsWrittenByLerim:
-    """Return a function that tells whether Lerim wrote a sentence of this memory, whose file's text has this hash.
+    """Returns a function that tells whether Lerim wrote a sentence of this memory, whose file's text has this hash.
 
     If no person edited the text, Lerim wrote all sentences; otherwise, it wrote those of the claims that were accepted
     into the memory. Raises MemoryError_ if the ledger cannot be used.

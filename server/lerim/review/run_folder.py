@@ -116,12 +116,12 @@ class RunFolder:
     kind: Literal["sync", "maintain"] = "sync"
 
     def note(self, line: str) -> None:
-        """Add a line to `session.log`. It must not contain text of a transcript."""
+        """Adds a line to `session.log`. It must not contain text of a transcript."""
         self.log.append(f"{datetime.now(UTC).isoformat(timespec='seconds')} {' '.join(line.split())}")
 
     def write(self) -> Path | None:
-        """Write the folder and delete all but the latest `MAX_KEPT_RUNS`. Return its path, or None if there is nothing
-        to record. Claims that merely ranked too low do not count, since most sessions have some.
+        """Writes the folder and deletes all but the latest `MAX_KEPT_RUNS`. Returns its path, or None if there is
+        nothing to record. Claims that merely ranked too low do not count, since most sessions have some.
 
         Raises MemoryError_, BoundaryError.
         """
@@ -171,7 +171,7 @@ def _redacted_json(content: object) -> str:
 
 
 def add_memory_actions(folder: Path, actions: Sequence[MemoryAction]) -> None:
-    """Add actions to `memory_actions.json` in an existing run folder. Raises MemoryError_."""
+    """Adds actions to `memory_actions.json` in an existing run folder. Raises MemoryError_."""
     path = folder / "memory_actions.json"
     try:
         before = msgspec.json.decode(files.read_text(path, MAX_FILE_BYTES), type=list[MemoryAction])
@@ -208,7 +208,7 @@ def list_run_folders(paths: ReviewPaths) -> list[Path]:
 
 
 def parse_run_start(name: str) -> datetime | None:
-    """Return when the run with this folder started, or None if it is not the folder of a run."""
+    """Returns when the run with this folder started, or None if it is not the folder of a run."""
     found = _FOLDER_NAME.fullmatch(name)
     try:
         return None if found is None else datetime.strptime(found[1], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
@@ -229,8 +229,8 @@ def _remove_oldest(workspace: Path, anchor: Path) -> None:
 
 
 def try_write_run(run: RunFolder) -> tuple[Path | None, list[Problem]]:
-    """Call `run.write()`, but return a problem instead of raising if the folder cannot be written. The candidates are
-    already saved elsewhere."""
+    """Calls `run.write()`, but returns a problem instead of raising if the folder cannot be written. The candidates
+    are already saved elsewhere."""
     try:
         return run.write(), []
     except (MemoryError_, BoundaryError) as error:

@@ -122,7 +122,7 @@ def split_rules(text: str, first_line: int = 1) -> list[RuleClaim]:
 
 
 def _is_claim(text: str) -> bool:
-    """Whether a text says something by itself: not a link, a path or an introduction."""
+    """Returns whether a text says something by itself: not a link, a path or an introduction."""
     is_long_enough = len(text) >= MIN_CHARS and len(_WORD.findall(text)) >= MIN_WORDS
     return is_long_enough and len(text) <= MAX_PARAGRAPH_CHARS and text[-1] != ":" and not _ONLY_LINK.fullmatch(text)
 

@@ -52,7 +52,7 @@ class TeamDatabase:
 
     @contextmanager
     def open(self) -> Iterator[psycopg.Connection]:
-        """Lend a connection for the length of the block, each statement in a transaction of its own. It is used again,
+        """Lends a connection for the length of the block, each statement in a transaction of its own. It is used again,
         because connecting takes longer than what most blocks do. Raises OrgError, also for what the database refuses
         within the block."""
         with convert_errors(self.url):
@@ -63,7 +63,7 @@ class TeamDatabase:
                 _give_back(self.address, connection)
 
     def execute(self, statement: str, values: tuple[object, ...]) -> None:
-        """Execute one statement in a connection of its own. Raises OrgError."""
+        """Executes one statement in a connection of its own. Raises OrgError."""
         with self.open() as connection:
             connection.execute(statement.encode(), values)
 
@@ -83,7 +83,7 @@ MAX_IDLE = 8
 
 
 def _take_connection(address: str) -> psycopg.Connection:
-    """Return a connection that works: one that was used before, unless the database has ended it meanwhile."""
+    """Returns a connection that works: one that was used before, unless the database has ended it meanwhile."""
     for one in [one for one in _idle if one[0] == address]:
         with suppress(ValueError):  # another thread was faster
             _idle.remove(one)
@@ -111,7 +111,7 @@ def _close_idle() -> None:
 
 
 def choose_team(url: str, named: str) -> TeamDatabase:
-    """Return the database with the named team, or with the only one that its user works for. Raises OrgError."""
+    """Returns the database with the named team, or with the only one that its user works for. Raises OrgError."""
     with open_database(url) as connection:
         row = connection.execute("SELECT writable_teams(), readable_teams()").fetchone()
     writable, readable = row or ([], [])
@@ -147,7 +147,7 @@ def make_address(url: str, team: str = "") -> str:
 
 
 def describe_address(url: str) -> str:
-    """Return the host and the name of the database, without user and password."""
+    """Returns the host and the name of the database, without user and password."""
     try:
         parts = conninfo_to_dict(url)
     except psycopg.Error:
@@ -156,7 +156,7 @@ def describe_address(url: str) -> str:
 
 
 def keep_trying(act: Callable[[], Returned]) -> Returned:
-    """Return what `act` returns, which stores what must not be lost: while the database is away, it is done again, so
+    """Returns what `act` returns, which stores what must not be lost: while the database is away, it is done again, so
     it has to be harmless to do it twice. Raises OrgError after `KEEP_SECONDS`."""
     end = time.monotonic() + KEEP_SECONDS
     while True:
@@ -169,18 +169,18 @@ def keep_trying(act: Callable[[], Returned]) -> Returned:
 
 
 def make_storable(text: str) -> str:
-    """Return a text without what PostgreSQL does not store."""
+    """Returns a text without what PostgreSQL does not store."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def make_storable_json(text: str) -> str:
-    """Return JSON without the escaped characters that PostgreSQL does not store in a `jsonb`."""
+    """Returns JSON without the escaped characters that PostgreSQL does not store in a `jsonb`."""
     return _ESCAPED_NUL.sub(lambda found: found[1], text)
 
 
 @contextmanager
 def open_database(url: str) -> Iterator[psycopg.Connection]:
-    """Connect for the length of the block, each statement in a transaction of its own. Raises OrgError, also for what
+    """Connects for the length of the block, each statement in a transaction of its own. Raises OrgError, also for what
     the database refuses within the block."""
     with convert_errors(url), psycopg.connect(make_address(url), autocommit=True) as connection:
         yield connection
@@ -188,7 +188,7 @@ def open_database(url: str) -> Iterator[psycopg.Connection]:
 
 @contextmanager
 def convert_errors(url: str) -> Iterator[None]:
-    """Turn errors of the database into OrgError. A message of the server may quote a value, so only its kind is
+    """Turns errors of the database into OrgError. A message of the server may quote a value, so only its kind is
     reported."""
     where = describe_address(url)
     try:
@@ -216,8 +216,8 @@ def convert_errors(url: str) -> Iterator[None]:
 
 
 def name_project(project: Project) -> str:
-    """Return the name that a project has on all machines: its remote as host/path. Without a remote it is known to this
-    machine only."""
+    """Returns the name that a project has on all machines: its remote as host/path. Without a remote it is known to
+    this machine only."""
     if not project.remote:
         return f"local:{project.key}"
     return _SCHEME.sub("", project.remote).removesuffix("/").removesuffix(".git").replace(":", "/", 1).lower()

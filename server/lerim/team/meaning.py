@@ -63,14 +63,14 @@ class SharedMemories(msgspec.Struct, frozen=True):
 
 
 def describe_missing_vectors(connection: psycopg.Connection) -> str:
-    """Return why the database cannot find memories by their meaning, or "" if it can."""
+    """Returns why the database cannot find memories by their meaning, or "" if it can."""
     row = connection.execute(_STATE).fetchone()
     is_ready, is_available = row or (False, False)
     return "" if is_ready else NOT_SET_UP if is_available else NO_PGVECTOR
 
 
 def count_shared(connection: psycopg.Connection, team: str, project: str = "") -> SharedMemories:
-    """Count the memories of a team, or of one of its projects, and those that are found by their meaning."""
+    """Counts the memories of a team, or of one of its projects, and those that are found by their meaning."""
     values = {"team": team, "project": project, "model": MODEL_SHA256}
     if note := describe_missing_vectors(connection):
         query = "SELECT count(*) FROM memories WHERE team = %(team)s AND %(project)s IN ('', project)"
@@ -90,8 +90,8 @@ def count_shared_memories(database: TeamDatabase) -> SharedMemories:
 
 
 def store_vectors(database: TeamDatabase, project: str, report: ReportProgress) -> SharedMemories:
-    """Read the memories of a project that have no vectors yet, about 35 ms of processor time each, if the database and
-    this machine can; and count them. Doing it again reads nothing. Raises OrgError."""
+    """Reads the memories of a project that have no vectors yet, about 35 ms of processor time each, if the database
+    and this machine can; and counts them. Doing it again reads nothing. Raises OrgError."""
     with database.open() as connection:
         values = {"team": database.team, "project": project, "model": MODEL_SHA256}
         if not describe_missing_vectors(connection) and is_sentence_model_installed():
@@ -106,7 +106,7 @@ def store_vectors(database: TeamDatabase, project: str, report: ReportProgress) 
 
 
 def embed_question(database: TeamDatabase, question: str, model: SentenceModel) -> list[float]:
-    """Return the vector of a question. Raises OrgError if the database has no vectors to compare it with."""
+    """Returns the vector of a question. Raises OrgError if the database has no vectors to compare it with."""
     with database.open() as connection:
         note = describe_missing_vectors(connection)
     if note:
@@ -115,7 +115,7 @@ def embed_question(database: TeamDatabase, question: str, model: SentenceModel) 
 
 
 def _embed(memories: Sequence[tuple[str, str, str]], model: SentenceModel) -> list[dict[str, object]]:
-    """Return the rows of the vectors of memories, each given as its id, title and body."""
+    """Returns the rows of the vectors of memories, each given as its id, title and body."""
     texts = [
         (part, one, text)
         for one in memories
@@ -130,5 +130,5 @@ def _embed(memories: Sequence[tuple[str, str, str]], model: SentenceModel) -> li
 
 
 def _numbers(vector: bytes) -> list[float]:
-    """Return the numbers of a vector, which are half-precision floats."""
+    """Returns the numbers of a vector, which are half-precision floats."""
     return list(struct.unpack(f"<{len(vector) // 2}e", vector))

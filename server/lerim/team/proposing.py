@@ -59,7 +59,7 @@ class _Changed:
 
 
 def propose_branch(project: Project, home: Home, environ: Mapping[str, str], today: date) -> ProposedBranch:
-    """Write the memories that are here but not in the checked out commit onto a new local branch.
+    """Writes the memories that are here but not in the checked out commit onto a new local branch.
 
     Your files, index and HEAD stay as they are, no hook runs, and nothing is pushed. Proposing the same again names the
     same branch. Raises OrgError if there is nothing to propose or git cannot do it, BusyError while another process
@@ -104,7 +104,7 @@ def _texts(commit: str, contents: Mapping[str, bytes | None]) -> dict[tuple[str,
 def _find_changes(
     paths: ReviewPaths, git: Git, head: str
 ) -> tuple[list[_Changed], dict[str, bytes | None], list[Problem]]:
-    """Return the memories whose text is not in the commit, and the new content of every path (None: removed)."""
+    """Returns the memories whose text is not in the commit, and the new content of every path (None: removed)."""
     project, store = paths.project, paths.store()
     here, problems = store.find_files(archived=True)
     committed = set(git.list_files(head, project.memory_folder) or ())
@@ -133,7 +133,7 @@ def _find_changes(
 
 
 def _other_place(folder: str, found: MemoryFile) -> str:
-    """Return the place of the file if it is archived and was not before, or the other way round."""
+    """Returns the place of the file if it is archived and was not before, or the other way round."""
     other = found.name.removeprefix("archived/") if found.is_archived else f"archived/{found.name}"
     return f"{folder}/{other}"
 
@@ -149,7 +149,7 @@ def _make_title(changed: Sequence[_Changed]) -> str:
 
 
 def _make_text(changed: Sequence[_Changed], reviewers: Sequence[str]) -> str:
-    """Return the text of the pull request. Every text of a memory is a code span, in which neither links nor mentions
+    """Returns the text of the pull request. Every text of a memory is a code span, in which neither links nor mentions
     have an effect."""
     lines = ["What was decided and learned with coding agents, as it was reviewed. Each is a file of this branch."]
     shown = changed[:MAX_LISTED]

@@ -33,20 +33,20 @@ class ReviewerView(msgspec.Struct, frozen=True):
 
 
 def find_reviewers(owners: CodeOwners, references: Iterable[object], memory_folder: str) -> tuple[str, ...]:
-    """Return who owns a file that a memory is about; of one that is about no file, who owns the memories."""
+    """Returns who owns a file that a memory is about; of one that is about no file, who owns the memories."""
     parsed = [parse_reference(one) for one in references if isinstance(one, str)]
     return owners.owners_of_any([one.path for one in parsed if one] or [f"{memory_folder}/decisions/memory.md"])
 
 
 def is_for(reviewers: Sequence[str], candidate: Candidate, project: Project, owners: CodeOwners) -> bool:
-    """Whether one of these reviewers owns what the candidate is about. No reviewers: everything is for you."""
+    """Returns whether one of these reviewers owns what the candidate is about. No reviewers: everything is for you."""
     wanted = {one.lower() for one in reviewers}
     found = find_reviewers(owners, candidate.references, project.memory_folder)
     return not wanted or any(one.lower() in wanted for one in found)
 
 
 def list_own_names(project: Project, environ: Mapping[str, str]) -> list[str]:
-    """Return the names that a CODEOWNERS file may call you by, from git's settings: your address, and your name at
+    """Returns the names that a CODEOWNERS file may call you by, from git's settings: your address, and your name at
     GitHub (`github.user`, or the address that GitHub gave you). Raises OrgError if there is none."""
     names = read_identity(project.root, environ)
     if not names:
@@ -56,7 +56,7 @@ def list_own_names(project: Project, environ: Mapping[str, str]) -> list[str]:
 
 
 def assign_reviewers(database: TeamDatabase, project: Project) -> None:
-    """Store who reviews each candidate that the team's workers found in the project, by its CODEOWNERS file as it is
+    """Stores who reviews each candidate that the team's workers found in the project, by its CODEOWNERS file as it is
     here now. A user who may only read changes nothing. Raises OrgError."""
     owners, name = load_code_owners(project.root), name_project(project)
     with database.open() as connection, connection.transaction():
@@ -76,7 +76,7 @@ def _make_row(
 
 
 def count_by_reviewer(connection: psycopg.Connection, team: str) -> list[ReviewerView]:
-    """Count the proposed candidates by repository and reviewer; one with several reviewers counts for each."""
+    """Counts the proposed candidates by repository and reviewer; one with several reviewers counts for each."""
     rows = connection.execute(
         "SELECT project, coalesce(owner, ''), count(*) FROM candidates"
         " LEFT JOIN LATERAL unnest(owners) AS owner ON true"

@@ -62,7 +62,7 @@ def share_memories(
     environ: Mapping[str, str],
     report: ReportProgress = lambda done, total: None,
 ) -> ShareResult:
-    """Make the team's store hold exactly the project's active memories, as its checked out commit has them, each with
+    """Makes the team's store hold exactly the project's active memories, as its checked out commit has them, each with
     who approved it: the author of the commit that added its file.
 
     Doing it again changes nothing; two at once take turns, and it is done whole or not at all. An older commit than the
@@ -103,7 +103,7 @@ def share_memories(
 def _require_no_later(
     connection: psycopg.Connection, team: str, project: Project, commit: str, environ: Mapping[str, str]
 ) -> None:
-    """Raise OrgError if the store has a commit that follows this one: a job of CI that ran late, or once more, would
+    """Raises OrgError if the store has a commit that follows this one: a job of CI that ran late, or once more, would
     bring back what was changed since."""
     statement = "SELECT DISTINCT commit FROM memories WHERE team = %s AND project = %s AND commit <> %s"
     git = open_git(project.root, environ)
@@ -116,7 +116,7 @@ def _require_no_later(
 def _read_committed(
     project: Project, commit: str, environ: Mapping[str, str]
 ) -> tuple[list[StoredMemory], list[Problem]]:
-    """Return the memories of a commit that are not archived, each id once, and a problem for each file that is none.
+    """Returns the memories of a commit that are not archived, each id once, and a problem for each file that is none.
     Raises OrgError."""
     git, folder = open_git(project.root, environ), project.memory_folder
     paths = git.list_files(commit, folder) if git else None

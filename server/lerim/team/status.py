@@ -60,7 +60,7 @@ class OrgStatus(msgspec.Struct, frozen=True):
 
 
 def load_status(database: TeamDatabase) -> OrgStatus:
-    """Load the state of the team's work. Raises OrgError."""
+    """Loads the state of the team's work. Raises OrgError."""
     team = (database.team,)
     with database.open() as connection, connection.transaction():
         run = connection.execute
@@ -120,7 +120,7 @@ def load_status(database: TeamDatabase) -> OrgStatus:
 
 
 def retry_extractions(database: TeamDatabase, keys: list[str]) -> int:
-    """Send sessions without a result to the queue again, with fresh tries: those with these keys, or all. Return how
+    """Sends sessions without a result to the queue again, with fresh tries: those with these keys, or all. Returns how
     many. Raises OrgError."""
     with database.open() as connection:
         return connection.execute(
@@ -135,8 +135,8 @@ def retry_extractions(database: TeamDatabase, keys: list[str]) -> int:
 
 
 def cancel_extractions(database: TeamDatabase, project: str) -> int:
-    """Take the sessions that wait out of the queue: of one project, or all (""). Those being read are finished. Return
-    how many. Raises OrgError."""
+    """Takes the sessions that wait out of the queue: of one project, or all (""). Those being read are finished.
+    Returns how many. Raises OrgError."""
     with database.open() as connection:
         return connection.execute(
             "WITH cancelled AS (UPDATE extractions SET state = 'cancelled', ended_at = now()"

@@ -75,7 +75,7 @@ class Approvals(msgspec.Struct, frozen=True):
 def search_team(
     database: TeamDatabase, words: str, repo: str, kind: str, limit: int, model: SentenceModel | None = None
 ) -> list[TeamHit]:
-    """Find memories with these words in all repositories of the team, the best first; with a `model`, up to
+    """Finds memories with these words in all repositories of the team, the best first; with a `model`, up to
     MOST_BY_MEANING whose meaning is nearest to the words' come after them, nearest first.
 
     `words` may have "phrases", OR and -excluded words. `repo` is a repository's name, as org/name or whole; `kind` a
@@ -102,6 +102,6 @@ def search_team(
 
 
 def count_approvals(database: TeamDatabase) -> list[Approvals]:
-    """Count the memories by repository and by who approved them. Raises OrgError."""
+    """Counts the memories by repository and by who approved them. Raises OrgError."""
     with database.open() as connection:
         return [Approvals(*row) for row in connection.execute(_APPROVALS, (database.team,))]

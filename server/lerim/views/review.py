@@ -130,7 +130,7 @@ def collect_results(
 
 
 def make_result_view(name: str, result: ReviewResult) -> ResultView:
-    """Return the outcome for this id."""
+    """Returns the outcome for this id."""
     note = " ".join(result.missing) or result.note
     return ResultView(
         name, result.ok, result.code, result.message, result.action, result.path, result.ask_quotes, note=note

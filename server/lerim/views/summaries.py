@@ -31,7 +31,7 @@ class SummaryView(msgspec.Struct, frozen=True):
 
 
 def find_summary_view(projects: Iterable[Project], home: Home, platform: str, session: str) -> SummaryView | None:
-    """Return the summary of a session from the first of these projects that has one; None if none has a readable
+    """Returns the summary of a session from the first of these projects that has one; None if none has a readable
     one."""
     for project in projects:
         place = ReviewPaths(project, home)
@@ -58,6 +58,6 @@ def find_summary_view(projects: Iterable[Project], home: Home, platform: str, se
 
 
 def find_folder_projects(folders: Iterable[str], home: Home) -> list[Project]:
-    """Return the projects that contain these working folders; folders that no longer exist are ignored."""
+    """Returns the projects that contain these working folders; folders that no longer exist are ignored."""
     found = (locate_project(Path(folder), home) for folder in folders if folder and Path(folder).is_dir())
     return list({project.key: project for project in found if project is not None}.values())

@@ -90,7 +90,7 @@ class Work:
         return self._processes
 
     def is_running(self, kind: WorkKind, project: Project) -> bool:
-        """Whether the server runs this now."""
+        """Returns whether the server runs this now."""
         return (kind, project.key) in self._running
 
     def start(

@@ -16,7 +16,7 @@ from lerim.views import ResultListOutput, ResultView, collect_results, make_resu
 
 
 def show_candidate(view: CandidateView) -> None:
-    """Print one candidate for review: its text, confidence, evidence, and what accepting it would change."""
+    """Prints one candidate for review: its text, confidence, evidence, and what accepting it would change."""
     confidence = f"confidence {output.format_percent(view.confidence)}"
     output.show_item(
         view.id,
@@ -43,13 +43,13 @@ def _describe_speaker(view: CandidateView, quote: Evidence) -> str:
 
 
 def _describe_origin(view: CandidateView) -> str:
-    """Describe the session a candidate comes from, and when it was said there or else proposed."""
+    """Describes the session a candidate comes from, and when it was said there or else proposed."""
     when = format_moment(view.time)
     return f"from: {view.agent} session {view.session}, {when}" if view.session else f"proposed: {when}"
 
 
 def _describe_suggestion(view: CandidateView) -> list[str]:
-    """Describe the suggested answer and its reason, or why `lerim maintain` proposes the candidate."""
+    """Describes the suggested answer and its reason, or why `lerim maintain` proposes the candidate."""
     if view.suggested is None:
         return [f"why: {view.reason}"] if view.reason else []
     by = "the model" if view.suggested.by == "model" else "the session's wording"
@@ -58,7 +58,7 @@ def _describe_suggestion(view: CandidateView) -> list[str]:
 
 
 def _describe_effect(view: CandidateView) -> str:
-    """Describe what accepting a candidate does to existing memories."""
+    """Describes what accepting a candidate does to existing memories."""
     ends = ", ".join(view.ends)
     match view.action:
         case "same":
@@ -82,7 +82,7 @@ def _describe_effect(view: CandidateView) -> str:
 def show_candidates(
     views: list[CandidateView], title: str, accepted: Collection[str] = (), waiting: Collection[str] = ()
 ) -> None:
-    """Print candidates as a table: a unique prefix of the id, type, title, confidence, files and evidence. `waiting`
+    """Prints candidates as a table: a unique prefix of the id, type, title, confidence, files and evidence. `waiting`
     are the other ids the prefix must differ from; candidates in `accepted` are marked."""
     rows = []
     known_ids = {*waiting, *(view.id for view in views)}
@@ -137,7 +137,7 @@ def act_on_each(
     personal: bool = False,
     afterwards: Callable[[str], None] = lambda name: None,
 ) -> None:
-    """Let the running server, or else `act`, act on each id and print the results; `find_id` completes what was typed.
+    """Lets the running server, or else `act`, act on each id and print the results; `find_id` completes what was typed.
     A failure does not stop the others. What agents are given from the memories at `paths` is kept up to date. Exits
     with 1 if all failed, 3 if some did."""
 
@@ -173,7 +173,7 @@ def show_results(
     undo: str = "",
     exit_code: int = 1,
 ) -> None:
-    """Print the results of several actions, which the action `undo` undoes together, if given. What agents are given
+    """Prints the results of several actions, which the action `undo` undoes together, if given. What agents are given
     from the memories at `paths` is kept up to date. Exits with `exit_code` if all failed, 3 if some did."""
     if any(result.ok for result in results):
         refresh_agent_files(paths.project, paths.home)
@@ -190,7 +190,7 @@ def show_results(
 
 
 def show_result(result: ResultView, *, personal: bool = False, with_undo: bool = True) -> None:
-    """Print the outcome and the command that undoes it."""
+    """Prints the outcome and the command that undoes it."""
     message = output.escape_controls(result.message, lines=True)
     if not result.ok:
         output.print_note(f"error: {f'{output.escape_controls(result.id)}: ' if result.id else ''}{message}")

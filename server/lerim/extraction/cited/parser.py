@@ -49,7 +49,7 @@ class CitedSentenceParser:
         self.found_nothing = False
 
     def feed(self, piece: str) -> None:
-        """Take the next piece of the answer and parse the lines it completes."""
+        """Takes the next piece of the answer and parses the lines it completes."""
         *lines, self._pending = (self._pending + piece).split("\n")
         for line in lines:
             self._parse_line(line)
@@ -58,7 +58,7 @@ class CitedSentenceParser:
             self._pending = ""
 
     def end(self, *, is_complete: bool) -> None:
-        """End the answer. Unless it `is_complete`, its last line was cut off and is not a sentence."""
+        """Ends the answer. Unless it `is_complete`, its last line was cut off and is not a sentence."""
         rest, self._pending = self._pending, ""
         if is_complete:
             self._parse_line(rest)
@@ -81,7 +81,7 @@ class CitedSentenceParser:
                 self._emit(sentence)
 
     def _strip_thoughts(self, line: str) -> str:
-        """Return a line without the reasoning that small models write between <think> tags."""
+        """Returns a line without the reasoning that small models write between <think> tags."""
         if not self._is_thinking and "<think>" in line:
             before, _, line = line.partition("<think>")
             self._is_thinking = True
@@ -108,7 +108,7 @@ class CitedSentenceParser:
 
 
 def split_cited_sentences(line: str) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield the sentences of a line, each with the source numbers it ends with; () if it has none."""
+    """Yields the sentences of a line, each with the source numbers it ends with; () if it has none."""
     line = _LIST_MARKER.sub("", line[:MAX_LINE_CHARS].replace("**", ""))
     at = 0
     for match in _CITATION.finditer(line):

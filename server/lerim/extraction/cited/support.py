@@ -29,7 +29,7 @@ class NumberedText:
 
 
 def is_supported(text: str, sources: Sequence[NumberedText]) -> bool:
-    """Return whether these texts support a sentence: they contain its numbers, paths, code, quotations and names,
+    """Returns whether these texts support a sentence: they contain its numbers, paths, code, quotations and names,
     and enough of its other words, and the sentence does not contradict them."""
     source_text = "\n".join(f"{source.context}\n{source.text}" for source in sources)
     lowered = source_text.lower()

@@ -30,7 +30,7 @@ class _Progress(msgspec.Struct, frozen=True):
 
 
 def plan_backfill(context: SyncContext, until: date | None) -> BackfillPlan:
-    """Index all sessions, and return the days and the price of a backfill until the end of a day (None: today).
+    """Indexes all sessions, and returns the days and the price of a backfill until the end of a day (None: today).
 
     Raises StoppedError if the person cancels, CatalogError, SettingsError.
     """
@@ -67,7 +67,7 @@ def _estimate(context: SyncContext, catalog: Catalog, last: date) -> WaitingWork
 
 
 def _with_facts(waits: WaitingWork, days: int) -> WaitingWork:
-    """Add the most that the questions for facts of so many days may take; their price is that of the other tokens."""
+    """Adds the most that the questions for facts of so many days may take; their price is that of the other tokens."""
     if not (waits.model and waits.tokens):
         return waits
     tokens = waits.tokens + days * MAX_MODEL_TURNS * FACT_TOKENS
@@ -76,7 +76,7 @@ def _with_facts(waits: WaitingWork, days: int) -> WaitingWork:
 
 
 def load_progress(context: SyncContext) -> date | None:
-    """Return the last day that an earlier run finished; None if there was none, or if the record cannot be read."""
+    """Returns the last day that an earlier run finished; None if there was none, or if the record cannot be read."""
     path = context.place.private / PROGRESS_FILE
     try:
         return msgspec.json.decode(files.read_text(path, _MAX_BYTES), type=_Progress).done
@@ -85,7 +85,7 @@ def load_progress(context: SyncContext) -> date | None:
 
 
 def record_progress(context: SyncContext, day: date) -> None:
-    """Record that a day is finished. Raises MemoryError_, OSError."""
+    """Records that a day is finished. Raises MemoryError_, OSError."""
     done = load_progress(context)
     private = context.place.private
     make_private_folder(context.home, private)

@@ -40,7 +40,7 @@ _UNREAD = "The model has not read all sessions of this day{}. Run the same comma
 
 
 def backfill_project(context: SyncContext, options: BackfillOptions, emit: EmitBackfill) -> BackfillReport:
-    """Work through the days that no earlier run finished, oldest first, with the parts of a sync and of maintenance.
+    """Works through the days that no earlier run finished, oldest first, with the parts of a sync and of maintenance.
 
     `context` has the present clock; its options are not used. A day whose sessions the model could not read ends the
     run. Raises BusyError while another process works on the project, CatalogError, SettingsError, MemoryError_.
@@ -83,7 +83,7 @@ class _Backfill:
     message: str = ""
 
     def work(self, days: Sequence[date], emit: EmitBackfill) -> None:
-        """Work through these days. Raises StoppedError, CatalogError, MemoryError_."""
+        """Works through these days. Raises StoppedError, CatalogError, MemoryError_."""
         for number, day in enumerate(days):
             self.next_day = day.isoformat()
             self.context.raise_if_cancelled()
@@ -94,7 +94,7 @@ class _Backfill:
         self.next_day = ""
 
     def at(self, moment: datetime) -> SyncContext:
-        """Return the context of a sync at a moment, which sees nothing of what was said later than in its second."""
+        """Returns the context of a sync at a moment, which sees nothing of what was said later than in its second."""
         limit, end = self.options.budget, moment + timedelta(seconds=1)
         if limit is not None:
             limit = max(0.0, limit - total_usage(self.spent).cost)
@@ -116,7 +116,7 @@ class _Backfill:
         )
 
     def work_day(self, day: date) -> bool:
-        """Work through one day. Return False if the backfill has to stop at it. Raises StoppedError."""
+        """Works through one day. Returns False if the backfill has to stop at it. Raises StoppedError."""
         moment = min(day_span(day).until - timedelta(seconds=1), self.context.clock())
         context = self.at(moment)
         report = run_model_steps(sync_by_rules(context), context)
@@ -135,7 +135,7 @@ class _Backfill:
         return not self.is_unread(report)
 
     def accept_left_waiting(self, context: SyncContext, day: date) -> None:
-        """Accept what a killed run proposed on this day, and did not come to accept. A failure becomes a problem."""
+        """Accepts what a killed run proposed on this day, and did not come to accept. A failure becomes a problem."""
         least, place = self.options.accept_above, context.place
         if least is None:
             return
@@ -154,7 +154,8 @@ class _Backfill:
                 self.problems.append(Problem(error.code, name, error.explanation))
 
     def is_unread(self, report: SyncReport) -> bool:
-        """Whether the chosen model has not read all sessions until this day: later ones must not come before them."""
+        """Returns whether the chosen model has not read all sessions until this day: later ones must not come before
+        them."""
         waits = report.waits
         if self.options.model == "none" or waits.why == "none":
             return False
@@ -167,7 +168,7 @@ class _Backfill:
         return True
 
     def maintain(self, context: SyncContext) -> int:
-        """Take the lifecycle steps of a day, unless there are memories of later days. Return how many there were.
+        """Takes the lifecycle steps of a day, unless there are memories of later days. Returns how many there were.
         Raises MemoryError_, StoppedError."""
         stored, _ = context.place.store().load_all(archived=True)
         if any(one.record.created > context.clock() for one in stored):
@@ -182,7 +183,7 @@ class _Backfill:
         return len(report.done)
 
     def write_entry(self, day: date, moment: datetime) -> str:
-        """Write the journal's entry of a day; return what became of its file."""
+        """Writes the journal's entry of a day; returns what became of its file."""
         project, home = self.context.project, self.context.home
         try:
             entry = build_entry(open_journal(project, home, self.context.environ), day, moment + timedelta(seconds=1))

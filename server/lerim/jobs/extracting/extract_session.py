@@ -59,7 +59,7 @@ class ExtractedSession:
 
 
 def extract_session(request: ExtractionRequest, cancelled: Callable[[], bool] = lambda: False) -> ExtractedSession:
-    """Read, redact and rank the new turns of one session. The same transcript gives the same result on any machine,
+    """Reads, redacts and ranks the new turns of one session. The same transcript gives the same result on any machine,
     except that references to files are kept only if they exist in the project's folder.
 
     Raises StoppedError once `cancelled`, TranscriptError if the file cannot be read.

@@ -35,7 +35,7 @@ class OrderedExtraction:
     cancelled: Callable[[], bool]
 
     def run(self, jobs: Iterable[QueueJob]) -> Generator[tuple[QueueJob, Extraction], None, None]:
-        """Yield each job with a function that returns what was learned from its session, in the order of the jobs.
+        """Yields each job with a function that returns what was learned from its session, in the order of the jobs.
 
         Close the iterator, so that jobs claimed ahead are put back. Raises StoppedError once `cancelled`.
         """

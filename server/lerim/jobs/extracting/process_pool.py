@@ -67,7 +67,7 @@ class ProcessPool:
             self._idle.put(self._start_child())
 
     def submit(self, request: ExtractionRequest) -> Future[ExtractedSession | None]:
-        """Extract a session in one of the processes, in turn.
+        """Extracts a session in one of the processes, in turn.
 
         The result is None if none of them can: then extract it in this process. Its error is that of the session; one
         whose process was killed, or killed because it took too long, is a ReaderError.
@@ -75,7 +75,7 @@ class ProcessPool:
         return self._threads.submit(self._extract, request)
 
     def close(self) -> None:
-        """End all processes at once."""
+        """Ends all processes at once."""
         self._is_closed = True
         for child in [*self._children]:
             child.process.kill()
@@ -123,7 +123,7 @@ class ProcessPool:
 
 
 def _exchange(child: _Child, request: ExtractionRequest) -> ExtractionReply:
-    """Send a request and return the reply. Raises OSError or EOFError if the process ends."""
+    """Sends a request and returns the reply. Raises OSError or EOFError if the process ends."""
     source, output = child.process.stdin, child.process.stdout
     assert source is not None
     assert output is not None
@@ -157,7 +157,7 @@ def _end_child(child: _Child) -> None:
 
 
 def count_processes() -> int:
-    """Return how many processes a pool should have: one less than the processors this process may use, because it
+    """Returns how many processes a pool should have: one less than the processors this process may use, because it
     works too."""
     if sys.platform == "linux":
         processors = len(os.sched_getaffinity(0))

@@ -70,7 +70,7 @@ FROM_START = EarlierProgress()
 
 
 def earlier_progress(job: QueueJob) -> EarlierProgress:
-    """Return what the last job of the same session saved."""
+    """Returns what the last job of the same session saved."""
     return EarlierProgress(job.resume, job.state, job.redactions)
 
 
@@ -145,7 +145,7 @@ def make_material(
     state: bytes | None = None,
     exists: Callable[[str], bool] | None = None,
 ) -> extraction.Material:
-    """Return the material that a model reads of a session; `state` is what the last job saved, and `exists` is that of
+    """Returns the material that a model reads of a session; `state` is what the last job saved, and `exists` is that of
     `ReadingScope`."""
     root, exists_here = _find_root(project)
     session, platform = transcript.session_id, transcript.platform
@@ -159,7 +159,7 @@ def make_extraction(
     state: bytes | None = None,
     exists: Callable[[str], bool] | None = None,
 ) -> extraction.Extraction:
-    """Return the extraction by rules from a session; `state` is what the last job saved, and `exists` is that of
+    """Returns the extraction by rules from a session; `state` is what the last job saved, and `exists` is that of
     `ReadingScope`."""
     root, exists_here = _find_root(project)
     session, platform = transcript.session_id, transcript.platform
@@ -169,12 +169,12 @@ def make_extraction(
 
 
 def make_locator(project: Project) -> extraction.Locator:
-    """Return what makes the paths in a session's tool calls repo-relative, also those of deleted files."""
+    """Returns what makes the paths in a session's tool calls repo-relative, also those of deleted files."""
     return extraction.Locator(() if project.is_personal else project.all_folders)
 
 
 def _find_root(project: Project) -> tuple[Path | None, Callable[[str], bool]]:
-    """Return the project's root, and a function that tells whether a path relative to it exists. The personal project
+    """Returns the project's root, and a function that tells whether a path relative to it exists. The personal project
     has no root, and no path exists there."""
     root = None if project.is_personal else project.root
     return root, cache(lambda path: root is not None and not files.is_absent(f"{root}/{path}"))

@@ -24,7 +24,7 @@ ExtractionReply: TypeAlias = ExtractedSession | LerimError | None
 
 
 def run_extraction_process() -> int:
-    """Answer requests until the parent ends."""
+    """Answers requests until the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C reaches the whole group; the parent ends this process
     source, output = claim_streams()
     requests: SimpleQueue[ExtractionRequest] = SimpleQueue()
@@ -35,7 +35,7 @@ def run_extraction_process() -> int:
 
 
 def _read_requests(source: BinaryIO, requests: SimpleQueue[ExtractionRequest]) -> None:
-    """Pass requests on, and exit the process at the end of input, also in the middle of a session."""
+    """Passes requests on, and exits the process at the end of input, also in the middle of a session."""
     try:
         while True:
             requests.put(pickle.load(source))
@@ -53,7 +53,7 @@ def _reply_to(request: ExtractionRequest) -> ExtractionReply:
 
 
 def _write(output: BinaryIO, reply: ExtractionReply | str) -> None:
-    """Write one reply. If the parent has closed the pipe, exit the process."""
+    """Writes one reply. If the parent has closed the pipe, exits the process."""
     try:
         output.write(pickle.dumps(reply))
         output.flush()

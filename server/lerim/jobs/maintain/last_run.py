@@ -21,15 +21,15 @@ class _LastMaintenance(msgspec.Struct, frozen=True):
 
 
 def record_maintenance(project: Project, home: Home, now: datetime) -> None:
-    """Record `now` as the time of the last maintenance, in `maintained.json`. Raises MemoryError_, OSError."""
+    """Records `now` as the time of the last maintenance, in `maintained.json`. Raises MemoryError_, OSError."""
     folder = home.project(project.key)
     make_private_folder(home, folder)
     files.replace_file(folder / "maintained.json", f"{msgspec.json.encode(_LastMaintenance(now)).decode()}\n", 0o600)
 
 
 def is_maintenance_due(project: Project, home: Home, now: datetime) -> bool:
-    """Whether an idle editor should maintain the project: it has memories, and the last maintenance is at least a day
-    ago. A daily run is useful without any changes, because memories decay and themes end with time.
+    """Returns whether an idle editor should maintain the project: it has memories, and the last maintenance is at least
+    a day ago. A daily run is useful without any changes, because memories decay and themes end with time.
 
     An unreadable record counts as no maintenance yet, and so does one from the future: the clock was set back.
     """

@@ -59,22 +59,22 @@ class MaintainJob:
         return self.settings.review_mode == "auto"
 
     def raise_if_cancelled(self) -> None:
-        """Raise StoppedError if the person has cancelled."""
+        """Raises StoppedError if the person has cancelled."""
         if self.cancelled():
             raise StoppedError
 
     def add_problem(self, error: LerimError) -> None:
-        """Record the failure of one step; the other steps still run."""
+        """Records the failure of one step; the other steps still run."""
         self.state = "partial"
         self.problems.append(error.problem())
 
     def emit_progress(self, stage: MaintainStage, done: int = 0, total: int = 0) -> None:
-        """Emit progress: `done` of `total` items of this stage."""
+        """Emits progress: `done` of `total` items of this stage."""
         self.emit(MaintainProgress(stage, done, total))
 
 
 def propose_suggestions(job: MaintainJob, planned: Sequence[PlannedSuggestion]) -> None:
-    """Propose each suggestion, or accept it if the review is automatic. Raises MemoryError_."""
+    """Proposes each suggestion, or accepts it if the review is automatic. Raises MemoryError_."""
     suggestions = [one.suggestion for one in planned]
     waiting = [one for one in review.list_pending(job.place)[0] if one.maker == "maintain"]
     if not job.dry_run:
@@ -111,7 +111,7 @@ def propose_suggestions(job: MaintainJob, planned: Sequence[PlannedSuggestion]) 
 def _withdraw_outdated(
     job: MaintainJob, waiting: Sequence[Proposal], suggestions: Sequence[Suggestion]
 ) -> list[Proposal]:
-    """Withdraw the waiting proposals that are no longer suggested. Return those that still wait."""
+    """Withdraws the waiting proposals that are no longer suggested. Returns those that still wait."""
     wanted = {_proposal_key(one) for one in suggestions}
     still_waiting: list[Proposal] = []
     for proposal in waiting:
@@ -132,8 +132,8 @@ def _withdraw_outdated(
 
 
 def _propose_one(job: MaintainJob, suggestion: Suggestion) -> ClaimBlocked | AlreadyKnown | None:
-    """Propose one suggestion, accept it if the review is automatic, and record the outcome. A dry run only adds
-    a preview to `proposals`. Return why it was not proposed, or None."""
+    """Proposes one suggestion, accepts it if the review is automatic, and records the outcome. A dry run only adds a
+    preview to `proposals`. Returns why it was not proposed, or None."""
     if job.dry_run:
         job.proposals.append(preview_suggestion(job.place, suggestion))
         return None
@@ -169,7 +169,7 @@ def _record_action(job: MaintainJob, action: str, suggestion: Suggestion, propos
 
 
 def _proposal_key(one: Proposal | Suggestion) -> tuple[str, frozenset[str], tuple[str, ...]]:
-    """Return the action, the ids of the memories and the suggested places. Proposals with the same key are the same,
+    """Returns the action, the ids of the memories and the suggested places. Proposals with the same key are the same,
     even if the texts of the memories have changed."""
     ids = frozenset(target.id if isinstance(target, Target) else target.record.id for target in one.targets)
     return one.action, ids, suggested_places(one.action, one.record)

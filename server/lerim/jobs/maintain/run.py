@@ -62,7 +62,7 @@ def maintain_project(
     *,
     dry_run: bool = False,
 ) -> MaintainReport:
-    """Maintain a project's memories. `dry_run`: only say what would be proposed.
+    """Maintains a project's memories. `dry_run`: only say what would be proposed.
 
     Raises BusyError while another process works on the project, MemoryError_ if the review cannot be written.
     """
@@ -96,14 +96,14 @@ class _MaintenanceRun(MaintainJob):
     """A maintenance run with its steps."""
 
     def work(self) -> None:
-        """Run all steps; end early when cancelled. Raises MemoryError_."""
+        """Runs all steps; ends early when cancelled. Raises MemoryError_."""
         with suppress(StoppedError):
             self.run_steps()
         if self.cancelled():
             self.state = "cancelled"
 
     def run_steps(self) -> None:
-        """Run the steps in order. Raises MemoryError_, StoppedError."""
+        """Runs the steps in order. Raises MemoryError_, StoppedError."""
         self.emit_progress("reading")
         store = self.place.store()
         memories, problems = load_all(self.place.project, self.place.home, store, self.raise_if_cancelled)
@@ -165,7 +165,7 @@ class _MaintenanceRun(MaintainJob):
         self.counts["unchanged"] = len({one.record.id for one in active} - affected_ids)
 
     def update_outcomes(self) -> None:
-        """Compute what became of the memories that agents were given, which changes what their confidence counts as.
+        """Computes what became of the memories that agents were given, which changes what their confidence counts as.
         Raises StoppedError."""
         try:
             self.problems += compute_benefit(self.place.project, self.place.home, self.cancelled).problems
@@ -174,7 +174,7 @@ class _MaintenanceRun(MaintainJob):
         self.raise_if_cancelled()
 
     def check_freshness(self, active: Sequence[StoredMemory], now: datetime) -> DriftSummary:
-        """Return how the references of active memories drifted; an empty summary if that cannot be determined. Raises
+        """Returns how the references of active memories drifted; an empty summary if that cannot be determined. Raises
         StoppedError."""
         project = self.place.project
         checker = DriftChecker(project, self.place.home, open_git(project.root, self.environ))
@@ -193,7 +193,7 @@ class _MaintenanceRun(MaintainJob):
         return summaries[-1] if summaries else DriftSummary()
 
     def record_time(self) -> None:
-        """Record the time of this run: an idle editor needs it to tell when the next one is due."""
+        """Records the time of this run: an idle editor needs it to tell when the next one is due."""
         if self.state == "cancelled":
             return
         try:
@@ -204,7 +204,7 @@ class _MaintenanceRun(MaintainJob):
             self.problems.append(Problem("maintained", str(self.place.private), message))
 
     def repair_links(self) -> bool:
-        """Repair contradictory links between memories. Return whether any file changed. Raises MemoryError_."""
+        """Repairs contradictory links between memories. Returns whether any file changed. Raises MemoryError_."""
         self.emit_progress("links")
         repair = acts.repair_links(self.place, self.clock())
         self.problems += repair.problems
@@ -217,7 +217,7 @@ class _MaintenanceRun(MaintainJob):
         return True
 
     def find_theme_activity(self, memories: Sequence[StoredMemory]) -> dict[str, ThemeActivity]:
-        """Return the activity of each theme, which decides whether it ends. If the catalog cannot be used, return an
+        """Returns the activity of each theme, which decides whether it ends. If the catalog cannot be used, returns an
         empty mapping, so that no theme ends for that reason."""
         try:
             return find_theme_activity(self.place.project, self.place.home, memories, self.clock())
@@ -226,7 +226,7 @@ class _MaintenanceRun(MaintainJob):
             return {}
 
     def report(self, seconds: float) -> MaintainReport:
-        """Write the run folder and return the report."""
+        """Writes the run folder and returns the report."""
         run = self.run
         folder = None
         counts = {name: count for name, count in sorted(self.counts.items()) if count}
@@ -251,7 +251,7 @@ class _MaintenanceRun(MaintainJob):
 
 
 def find_stale_memories(active: Iterable[StoredMemory], drift_by_memory: Mapping[str, Drift]) -> list[StaleMemory]:
-    """Return the memories whose referenced code changed or no longer exists, sorted by id."""
+    """Returns the memories whose referenced code changed or no longer exists, sorted by id."""
     stale: list[StaleMemory] = []
     for record in sorted((one.record for one in active), key=lambda one: one.id):
         drift = drift_by_memory.get(record.id)

@@ -43,8 +43,8 @@ def _to_memory_action(proposal: Proposal, result: ReviewResult) -> MemoryAction:
 
 
 def _write_actions(folder: str, run: RunFolder, actions: list[MemoryAction]) -> str:
-    """Add the actions to the sync's run folder `folder`, or write `run` as a new one if that is "". Return the folder's
-    path, "" if there is none. Raises MemoryError_, BoundaryError."""
+    """Adds the actions to the sync's run folder `folder`, or writes `run` as a new one if that is "". Returns the
+    folder's path, "" if there is none. Raises MemoryError_, BoundaryError."""
     if not folder:
         run.actions = actions
         return str(run.write() or "")

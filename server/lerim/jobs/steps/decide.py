@@ -43,8 +43,8 @@ REFUSED = "The model's decision could not be used."
 
 
 def suggest_answers(context: SyncContext, report: SyncReport) -> SyncReport:
-    """Let the lead model suggest answers for undecided candidates, unless no model may be asked or an earlier step
-    stopped asking. Return the report with the results added. Raises CatalogError."""
+    """Lets the lead model suggest answers for undecided candidates, unless no model may be asked or an earlier step
+    stopped asking. Returns the report with the results added. Raises CatalogError."""
     undecided = find_undecided(queue.list_pending(context.place)[0])
     if not undecided or any(step.kind == "stopped" for step in report.steps):
         return report
@@ -74,7 +74,7 @@ def suggest_answers(context: SyncContext, report: SyncReport) -> SyncReport:
 
 
 def find_undecided(waiting: Sequence[Proposal]) -> list[Proposal]:
-    """Return the candidates to ask a model about if there are similar memories, the latest first: those of a session
+    """Returns the candidates to ask a model about if there are similar memories, the latest first: those of a session
     that nobody edited, that no person proposed, and that no model was asked about before."""
     undecided = [one for one in reversed(waiting) if one.session and not one.edited and not one.model_asked]
     return [one for one in undecided if one.maker != "person"]
@@ -97,7 +97,7 @@ class LeadPass:
     """The decided candidates with their suggested answers, by id."""
 
     def run(self, waiting: Sequence[Proposal]) -> None:
-        """Decide the candidates one after the other. Errors become problems."""
+        """Decides the candidates one after the other. Errors become problems."""
         for number, proposal in enumerate(waiting):
             message = f"asking {self.lead.model.name} what is new in claims"
             self.context.emit(SyncProgress("learning", number, len(waiting), len(self.sink.candidates), message))
@@ -113,13 +113,13 @@ class LeadPass:
                 break
 
     def merge_into(self, report: SyncReport, decisions_report: SyncReport) -> SyncReport:
-        """Combine the reports. Candidates of the first get their suggested answers."""
+        """Combines the reports. Candidates of the first get their suggested answers."""
         decided_views = {key: candidate_view(one) for key, one in self.decided.items()}
         candidates = [decided_views.get(one.id, one) for one in report.candidates]
         return combine_reports(msgspec.structs.replace(report, candidates=candidates), decisions_report)
 
     def _decide(self, proposal: Proposal) -> None:
-        """Ask about one candidate and record the answer. Raises StoppedError, ModelError, MemoryError_."""
+        """Asks about one candidate and records the answer. Raises StoppedError, ModelError, MemoryError_."""
         try:
             related = self._find_related(proposal)
             decision = assistant.decide_claim(
@@ -131,7 +131,7 @@ class LeadPass:
             return  # meanwhile a person decided it or a memory was removed
 
     def _record_decision(self, proposal: Proposal, decision: assistant.Decided | assistant.RefusedDecision) -> None:
-        """Save the suggested answer, then log it: the log contains only what was saved."""
+        """Saves the suggested answer, then logs it: the log contains only what was saved."""
         place, title = self.context.place, proposal.record.title
         if isinstance(decision, assistant.RefusedDecision):
             updated = queue.suggest_answer(place, proposal.id, None)
@@ -147,7 +147,8 @@ class LeadPass:
         self._log(self.sink.run.lead_log, f"{proposal.id}: {log_text}")
 
     def _explore(self, proposal: Proposal, related: Sequence[assistant.RelatedMemory]) -> str:
-        """Return the explorer's evidence, "" if there is no explorer or no answer. The lead then decides without it."""
+        """Returns the explorer's evidence, "" if there is no explorer or no answer. The lead then decides without
+        it."""
         if self.explorer is None:
             return ""
         place = self.context.place
@@ -179,7 +180,7 @@ class LeadPass:
         }
 
     def _find_related(self, proposal: Proposal) -> list[assistant.RelatedMemory]:
-        """Return the neighbouring memories that still exist. Raises NotFoundError if there is none."""
+        """Returns the neighbouring memories that still exist. Raises NotFoundError if there is none."""
         place = self.context.place
         store = place.store()
         with place.open_ledger() as ledger:

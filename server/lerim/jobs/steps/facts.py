@@ -29,8 +29,8 @@ FACT_TOKENS = 1_500
 
 
 def ask_for_facts(context: SyncContext, report: SyncReport) -> SyncReport:
-    """Let the extraction model find facts in the newest turns that wait for it, unless an earlier step stopped asking.
-    Return the report with the usage added. Raises CatalogError."""
+    """Lets the extraction model find facts in the newest turns that wait for it, unless an earlier step stopped asking.
+    Returns the report with the usage added. Raises CatalogError."""
     key, options = context.project.key, context.options
     if any(step.kind == "stopped" for step in report.steps):
         return report
@@ -56,7 +56,7 @@ def ask_for_facts(context: SyncContext, report: SyncReport) -> SyncReport:
 
 
 def _ask_about_turn(session: ModelSession, catalog: Catalog, turn: str) -> None:
-    """Ask about one turn and keep the answer; an error leaves the turn waiting. Raises CatalogError."""
+    """Asks about one turn and keeps the answer; an error leaves the turn waiting. Raises CatalogError."""
     row = catalog.load_turn(turn)
     if row is None:
         return

@@ -30,7 +30,7 @@ MAX_TAGGED_MEMORIES = 200
 
 
 def ask_model(context: SyncContext, report: SyncReport) -> SyncReport:
-    """Let the extraction model read the sessions that wait for it. Return the report with its results added. Raises
+    """Lets the extraction model read the sessions that wait for it. Returns the report with its results added. Raises
     CatalogError."""
     session = context.open_model("extract")
     if isinstance(session, ModelChoice):
@@ -83,8 +83,8 @@ class _ModelPass:
     """The limit learned from refused windows; it holds for the rest of the pass."""
 
     def read_session(self, job: QueueJob, emit_message: EmitMessage) -> None:
-        """Read one session, ask about its new turns, and end its job. The progress is saved even if an error ends it.
-        Raises StoppedError, TranscriptError, ModelError, SettingsError, MemoryError_."""
+        """Reads one session, asks about its new turns, and ends its job. The progress is saved even if an error ends
+        it. Raises StoppedError, TranscriptError, ModelError, SettingsError, MemoryError_."""
         context = self.part.context
         scope = context.reading_scope(self.owners)
         reading = SessionReading(job.transcript, scope, earlier_progress(job), context.cancelled)
@@ -118,7 +118,7 @@ class _ModelPass:
         token_counter: extraction.TokenCounter,
         emit_message: EmitMessage,
     ) -> None:
-        """Send the new turns in windows and handle the results as they come. Raises StoppedError, ModelError."""
+        """Sends the new turns in windows and handles the results as they come. Raises StoppedError, ModelError."""
         engine, earlier_claims = self.session.engine, self._load_earlier_claims(job)
         guidance = self._make_guidance(material, is_settled, earlier_claims)
         gate, place = self.settings.window_gate == "signal", self.part.context.place
@@ -153,7 +153,8 @@ class _ModelPass:
         self._max_window_tokens = min(self._max_window_tokens, tokens)
 
     def _load_earlier_claims(self, job: QueueJob) -> list[extraction.EarlierClaim]:
-        """Return the claims proposed from this session already: those of the rules, and those that wait for the person.
+        """Returns the claims proposed from this session already: those of the rules, and those that wait for the
+        person.
 
         Candidates that only the ranker found are left out, so that the model may propose them in its own words; they
         give way to it.
@@ -175,7 +176,7 @@ class _ModelPass:
     def _make_guidance(
         self, material: extraction.Material, is_settled: bool, earlier_claims: Sequence[extraction.EarlierClaim]
     ) -> extraction.Guidance:
-        """Return the guidance for the model: what it need not propose again (earlier claims of this session, similar
+        """Returns the guidance for the model: what it need not propose again (earlier claims of this session, similar
         memories), what the person cares about, and the person's own instruction."""
         related = self.part.sink.memories.find_sharing_words(
             extraction.make_related_query(material, is_settled), extraction.MAX_KNOWN_TITLES

@@ -66,7 +66,7 @@ MAX_THEME_SESSIONS = 40
 
 
 def sync_by_rules(context: SyncContext) -> SyncReport:
-    """Index the transcripts that look like this project's and extract from all its new turns.
+    """Indexes the transcripts that look like this project's and extracts from all its new turns.
 
     Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used, SettingsError
     if the settings that say which agents to read cannot be read.
@@ -126,7 +126,7 @@ class _RulesPass:
     claimed: int = 0
 
     def close(self) -> None:
-        """End the processes of the pool."""
+        """Ends the processes of the pool."""
         if self.pool is not None:
             self.pool.close()
 
@@ -137,7 +137,7 @@ class _RulesPass:
             self.pool = ProcessPool(processes)
 
     def index_and_extract(self, stale: list[Transcript]) -> None:
-        """Index the project's own transcripts and extract from them, the newest first. Raises StoppedError."""
+        """Indexes the project's own transcripts and extracts from them, the newest first. Raises StoppedError."""
         context = self.part.context
         known = self.part.catalog.find_project_places(context.project.key)
         likely, others = split_likely_transcripts(stale, known, context.folders)
@@ -158,7 +158,7 @@ class _RulesPass:
         self.extract(later)
 
     def select_own(self, transcripts: Iterable[Transcript], known: Collection[str]) -> list[Transcript]:
-        """Return the project's transcripts: those known from before and those that began in one of its folders.
+        """Returns the project's transcripts: those known from before and those that began in one of its folders.
 
         A session that began elsewhere and entered the project later is found when `index_other_sessions` reads it
         whole. Raises StoppedError.
@@ -171,7 +171,7 @@ class _RulesPass:
         return own
 
     def index(self, transcripts: list[Transcript]) -> None:
-        """Index the transcripts in the catalog. Raises StoppedError."""
+        """Indexes the transcripts in the catalog. Raises StoppedError."""
         context, catalog, sink = self.part.context, self.part.catalog, self.part.sink
         indexed_before = catalog.load_stamps()
 
@@ -192,7 +192,8 @@ class _RulesPass:
         context.raise_if_cancelled()
 
     def extract(self, unindexed: Iterable[list[Transcript]] = ()) -> None:
-        """Process the extraction queue, the newest session first, and index further batches while processes extract.
+        """Processes the extraction queue, the newest session first, and indexes further batches while processes
+        extract.
 
         A failed session is not tried again in this pass. Raises StoppedError.
         """
@@ -207,14 +208,14 @@ class _RulesPass:
                     self.summarize()  # at the end, the processes would have nothing to do meanwhile
 
     def claim_jobs(self, unindexed: Iterable[list[Transcript]]) -> Iterator[QueueJob]:
-        """Claim all waiting jobs, then index a batch, claim its jobs, and so on. Raises StoppedError."""
+        """Claims all waiting jobs, then indexes a batch, claims its jobs, and so on. Raises StoppedError."""
         yield from self.claim_waiting_jobs()
         for batch in unindexed:
             self.index(batch)
             yield from self.claim_waiting_jobs()
 
     def claim_waiting_jobs(self) -> Iterator[QueueJob]:
-        """Claim all waiting jobs, the newest session first."""
+        """Claims all waiting jobs, the newest session first."""
         part, since = self.part, self.part.context.options.since
         further = self.found - self.indexed
         for job, _ in part.claim_jobs(EXTRACT_JOB, self.started, since, done=self.claimed, further=further):
@@ -222,11 +223,11 @@ class _RulesPass:
             yield job
 
     def summarize(self) -> None:
-        """Summarize the sessions that were extracted since the last call. Raises CatalogError."""
+        """Summarizes the sessions that were extracted since the last call. Raises CatalogError."""
         summarize_by_rules(self.part, self.model_available, self.part.context.options.since)
 
     def finish_job(self, job: QueueJob, extraction: Extraction) -> None:
-        """Handle what was learned from a session, and end its job. Raises StoppedError, CatalogError."""
+        """Handles what was learned from a session, and ends its job. Raises StoppedError, CatalogError."""
         part, place = self.part, job.transcript.place
         try:
             self.handle_extracted(job, extraction())
@@ -246,14 +247,14 @@ class _RulesPass:
                 self.new.add(place)
 
     def make_request(self, job: QueueJob) -> ExtractionRequest:
-        """Return what is to be extracted for a job."""
+        """Returns what is to be extracted for a job."""
         context = self.part.context
         self.adjustment = self.adjustment or queue.load_adjustment(context.home)
         scope = context.reading_scope(self.owners)
         return ExtractionRequest(job.transcript, scope, earlier_progress(job), self.adjustment)
 
     def handle_extracted(self, job: QueueJob, extracted: ExtractedSession) -> None:
-        """Propose what was learned from a session, and end its job. Raises MemoryError_, CatalogError."""
+        """Proposes what was learned from a session, and ends its job. Raises MemoryError_, CatalogError."""
         catalog, sink, transcript = self.part.catalog, self.part.sink, job.transcript
         with faults_as_errors(transcript.platform, transcript.place):
             sink.handle_results(extracted.results)
@@ -274,7 +275,7 @@ class _RulesPass:
         )
 
     def count_sessions(self) -> SessionCounts:
-        """Count the project's existing sessions. A subagent's transcript is part of its parent's session if that was
+        """Counts the project's existing sessions. A subagent's transcript is part of its parent's session if that was
         read."""
         failed = self.failed
         main = self.part.catalog.find_project_places(self.part.context.project.key, main=True) | failed
@@ -284,7 +285,7 @@ class _RulesPass:
 
 
 def _register_project(context: SyncContext) -> list[Problem]:
-    """Register the project if it is unknown, without its aliases: those may be for this run only."""
+    """Registers the project if it is unknown, without its aliases: those may be for this run only."""
     project, home = context.project, context.home
     registered, problems = projects.list_projects(home)
     if project.is_personal:
@@ -300,7 +301,7 @@ def _register_project(context: SyncContext) -> list[Problem]:
 
 
 def _repair_links(sink: ProposalSink) -> list[Problem]:
-    """Repair contradictory links between memories, for example after a merge of two branches. Return the problems."""
+    """Repairs contradictory links between memories, for example after a merge of two branches. Returns the problems."""
     try:
         repaired = acts.repair_links(sink.place, sink.clock())
     except LerimError as error:
@@ -311,7 +312,7 @@ def _repair_links(sink: ProposalSink) -> list[Problem]:
 
 
 def _split_newest(own: list[Transcript]) -> tuple[list[Transcript], list[Transcript]]:
-    """Split transcripts, sorted newest first, into a first batch of about `FIRST_BATCH_BYTES` and the rest."""
+    """Splits transcripts, sorted newest first, into a first batch of about `FIRST_BATCH_BYTES` and the rest."""
     size = 0
     for number, transcript in enumerate(own):
         size += transcript.size
@@ -321,7 +322,7 @@ def _split_newest(own: list[Transcript]) -> tuple[list[Transcript], list[Transcr
 
 
 def _split_by_size(transcripts: list[Transcript]) -> list[list[Transcript]]:
-    """Split transcripts into batches of about `INDEX_BATCH_BYTES`, at least one."""
+    """Splits transcripts into batches of about `INDEX_BATCH_BYTES`, at least one."""
     batches: list[list[Transcript]] = [[]]
     size = 0
     for transcript in transcripts:
@@ -334,7 +335,7 @@ def _split_by_size(transcripts: list[Transcript]) -> list[list[Transcript]]:
 
 
 def propose_themes(part: SyncPart) -> None:
-    """Find the areas that the project's sessions of the last `theme_days` days (a setting) worked on, and hand them to
+    """Finds the areas that the project's sessions of the last `theme_days` days (a setting) worked on, and hand them to
     the sink as candidates. Raises CatalogError, MemoryError_."""
     catalog, sink, days = part.catalog, part.sink, part.context.settings.maintenance_rules.theme_days
     with convert_sqlite_errors(catalog.path):
@@ -349,7 +350,7 @@ def propose_themes(part: SyncPart) -> None:
 def _find_requests(
     catalog: Catalog, sink: ProposalSink, session: RecentSession, as_of: datetime | None
 ) -> ThemeSession:
-    """Return the session with the prompts that led to changed files, those before `as_of` if it is given."""
+    """Returns the session with the prompts that led to changed files, those before `as_of` if it is given."""
     with convert_sqlite_errors(catalog.path):
         turns = load_summary_turns(catalog.db, session.place, sink.place.project.key)
     if as_of is not None:

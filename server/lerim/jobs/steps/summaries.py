@@ -54,7 +54,7 @@ BATCH_SIZE = 50
 
 
 def summarize_by_rules(part: SyncPart, model_available: Callable[[], bool], since: datetime | None) -> None:
-    """Write missing and outdated summaries by rules, the newest session first.
+    """Writes missing and outdated summaries by rules, the newest session first.
 
     If `model_available` returns True, summaries that a model wrote before are left to the model. If a file cannot be
     written, that is a problem in the report and the rest waits. Raises CatalogError.
@@ -87,7 +87,7 @@ def summarize_by_rules(part: SyncPart, model_available: Callable[[], bool], sinc
 def _summarize_batch(
     part: SyncPart, summaries: Summaries, sessions: Sequence[PendingSummary], model_available: Callable[[], bool]
 ) -> None:
-    """Summarize sessions, then update the catalog for all of them at once. Raises MemoryError_, BoundaryError."""
+    """Summarizes sessions, then updates the catalog for all of them at once. Raises MemoryError_, BoundaryError."""
     summarized: list[int] = []
     others: list[int] = []
     try:
@@ -104,7 +104,7 @@ def _summarize_batch(
 
 
 def _summarize_one(catalog: Catalog, sink: ProposalSink, summaries: Summaries, one: PendingSummary) -> bool:
-    """Summarize a session by rules. Return False if there is nothing to summarize or a person edited the summary.
+    """Summarizes a session by rules. Returns False if there is nothing to summarize or a person edited the summary.
 
     Raises MemoryError_, BoundaryError.
     """
@@ -122,7 +122,7 @@ def _summarize_one(catalog: Catalog, sink: ProposalSink, summaries: Summaries, o
 
 
 def has_summary_model(context: SyncContext) -> bool:
-    """Whether the settings name a model for summaries and this sync may ask models."""
+    """Returns whether the settings name a model for summaries and this sync may ask models."""
     if context.options.model == "none":
         return False
     editor_state = editor.read_editor_state(context.environ)[0]
@@ -130,8 +130,8 @@ def has_summary_model(context: SyncContext) -> bool:
 
 
 def summarize_sessions(context: SyncContext, report: SyncReport) -> SyncReport:
-    """Write summaries that are still missing, and let a model write those that wait for one, unless an earlier step
-    stopped asking. Return the report with the results added. Raises CatalogError."""
+    """Writes summaries that are still missing, and lets a model write those that wait for one, unless an earlier
+    step stopped asking. Returns the report with the results added. Raises CatalogError."""
     place, key = context.place, context.project.key
     if not place.state.is_dir():
         return report
@@ -189,7 +189,7 @@ def _ask_for_summaries(part: SyncPart, session: ModelSession, since: datetime | 
 def _put_back_ongoing(
     part: SyncPart, jobs: Iterator[tuple[QueueJob, EmitMessage]]
 ) -> Iterator[tuple[QueueJob, EmitMessage]]:
-    """Yield the jobs of sessions that seem to have ended; the others wait until they do. Raises CatalogError."""
+    """Yields the jobs of sessions that seem to have ended; the others wait until they do. Raises CatalogError."""
     for job, emit_message in jobs:
         quiet_seconds = part.context.clock().timestamp() - job.transcript.mtime_ns / 1e9
         if 0 <= quiet_seconds < MODEL_WAIT_SECONDS:
@@ -201,8 +201,8 @@ def _put_back_ongoing(
 def _summarize_with_model(
     part: SyncPart, session: ModelSession, summaries: Summaries, job: QueueJob, _: EmitMessage
 ) -> None:
-    """Ask for the summary of one session, write it, and end the job. Answers about its parts are kept even if an error
-    ends this. Raises StoppedError, LerimError."""
+    """Asks for the summary of one session, writes it, and ends the job. Answers about its parts are kept even if an
+    error ends this. Raises StoppedError, LerimError."""
     place, catalog, transcript, label = part.sink.place, part.catalog, job.transcript, session.model.label
     name = f"{transcript.platform}:{transcript.session_id}"
     with convert_sqlite_errors(catalog.path):
@@ -241,7 +241,7 @@ def _summarize_with_model(
 
 
 def _make_facts(catalog: Catalog, platform: Platform, place: str, title: str) -> extraction.SummaryFacts:
-    """Return what is known of a session besides its turns. Raises CatalogError."""
+    """Returns what is known of a session besides its turns. Raises CatalogError."""
     with convert_sqlite_errors(catalog.path):
         decisions = [one for one in list_facts(catalog.db, place) if one.fact.relation == "decided"]
     decided = tuple((one.fact.value, one.turn) for one in decisions if one.fact.supersedes)
@@ -249,7 +249,7 @@ def _make_facts(catalog: Catalog, platform: Platform, place: str, title: str) ->
 
 
 def locate_paths(project: Project, turns: list[SummaryTurn]) -> Callable[[str, str], str]:
-    """Return the locator of `make_locator` for these turns."""
+    """Returns the locator of `make_locator` for these turns."""
     locate = make_locator(project)
     for turn in turns:
         locate.record_cwd(turn.cwd)
@@ -265,7 +265,7 @@ def _write_summary(
     maker: str,
     sink: ProposalSink,
 ) -> bool:
-    """Write a summary by `maker` and add the outcome to the run folder. Return False if a person edited the file.
+    """Writes a summary by `maker` and adds the outcome to the run folder. Returns False if a person edited the file.
 
     Raises MemoryError_, BoundaryError.
     """

@@ -127,7 +127,8 @@ async def read_stdin(source: BinaryIO, output: BinaryIO) -> StdinReader:
 
 
 def can_wait_on(source: BinaryIO, output: BinaryIO, platform: str = sys.platform) -> bool:
-    """Whether the event loop can wait for `source`: a pipe or socket not shared with `output`, and not on Windows."""
+    """Returns whether the event loop can wait for `source`: a pipe or socket not shared with `output`, and not on
+    Windows."""
     mode = os.fstat(source.fileno()).st_mode
     return (
         platform != "win32"

@@ -34,7 +34,7 @@ KEEP_OPEN_SECONDS = 2.0
 
 
 def has_file_changed(repo: Repo, path: str) -> bool:
-    """Whether a file changed since its last check (blocking)."""
+    """Returns whether a file changed since its last check (blocking)."""
     from lerim.memory import stamp_of
 
     return repo.drift.file_stamps.get(path) != stamp_of(repo.project.root / path)

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def can_watch(sidecar: Sidecar) -> bool:
-    """Whether the editor reports changed files on request."""
+    """Returns whether the editor reports changed files on request."""
     return bool(sidecar.capability("workspace", "did_change_watched_files", "dynamic_registration"))
 
 
 def can_watch_outside(sidecar: Sidecar) -> bool:
-    """Whether the editor also reports files outside the window's folders."""
+    """Returns whether the editor also reports files outside the window's folders."""
     return can_watch(sidecar) and bool(
         sidecar.capability("workspace", "did_change_watched_files", "relative_pattern_support")
     )

@@ -29,7 +29,7 @@ class TextSpan:
     end_character: int
 
     def contains(self, line: int, character: int) -> bool:
-        """Whether a position is inside the span or at its end, where a person who types into it is."""
+        """Returns whether a position is inside the span or at its end, where a person who types into it is."""
         start, end = (self.start_line, self.start_character), (self.end_line, self.end_character)
         return start <= (line, character) <= end
 
@@ -108,7 +108,8 @@ class MemoryDocument:
                 yield Value(value.key, found.group(), TextSpan(line, start + found.start(), line, start + found.end()))
 
     def is_comma_list(self, field: Field, value: Value) -> bool:
-        """Whether a value is a list written as one text with commas: on the line of its key, without brackets."""
+        """Returns whether a value is a list written as one text with commas: on the line of its key, without
+        brackets."""
         key, span = field.key_span, value.span
         if value.key not in COMMA_KEYS or "," not in value.text or not key.end_line == span.start_line == span.end_line:
             return False
@@ -148,7 +149,7 @@ def text_span(text: str, start: int, end: int) -> TextSpan:
 
 
 def kind_of_document(path: Path, personal_folder: Path | None = None) -> DocumentKind | None:
-    """Whether a file is, by its folder, a memory, a candidate or neither; the file is not read.
+    """Returns whether a file is, by its folder, a memory, a candidate or neither; the file is not read.
 
     `personal_folder` is the folder of the person's own memories, if it has another name than `.lerim/memory`.
     """

@@ -145,7 +145,7 @@ class MemoryIndex:
         return [row[0] for row in self._rows(query, (beginning, f"{beginning}{_LAST_CHARACTER}", shortest, longest))]
 
     def has_synonyms(self) -> bool:
-        """Whether any memory gives a thing another name. Cached until `update`. Raises MemoryError_."""
+        """Returns whether any memory gives a thing another name. Cached until `update`. Raises MemoryError_."""
         return self._count_once(_SYNONYMS, "SELECT 1 FROM synonyms LIMIT 1") > 0
 
     def find_synonyms(self, names: Sequence[str]) -> dict[str, list[str]]:

@@ -93,7 +93,7 @@ class CopyFolder:
         return f"{COPY_MARK}{hashlib.sha256(self.address.encode()).hexdigest()[:16]}"
 
     def write(self, transcript: Transcript, project: Project, owners: FolderOwners) -> str:
-        """Write the copy of a session, unless it is there whole, and return its place for the database.
+        """Writes the copy of a session, unless it is there whole, and returns its place for the database.
 
         Raises TranscriptError, or another error of reading the session, and OrgError if it cannot be written.
         """
@@ -111,7 +111,7 @@ class CopyFolder:
         return COPY_MARK + digest
 
     def load_copy(self, place: str) -> SessionCopy | None:
-        """Return the copy at a place that the database names; None if there is none. Raises TranscriptError if it is
+        """Returns the copy at a place that the database names; None if there is none. Raises TranscriptError if it is
         not whole, and OrgError if it cannot be read now."""
         digest = place.removeprefix(COPY_MARK)
         if not re.fullmatch("[0-9a-f]{64}", digest):
@@ -131,7 +131,7 @@ class CopyFolder:
 
     @contextmanager
     def _convert_errors(self) -> Iterator[None]:
-        """Turn every error of a filesystem into OrgError; each driver has its own, and they may quote a password."""
+        """Turns every error of a filesystem into OrgError; each driver has its own, and they may quote a password."""
         try:
             yield
         except FileNotFoundError as error:
@@ -145,8 +145,8 @@ class CopyFolder:
 
 
 def open_copies(path: str) -> CopyFolder:
-    """Return the folder of copies at a local path or a URL of fsspec, such as s3://bucket/folder. Raises OrgError if it
-    is none, or if the package for its kind of filesystem is not installed."""
+    """Returns the folder of copies at a local path or a URL of fsspec, such as s3://bucket/folder. Raises OrgError
+    if it is none, or if the package for its kind of filesystem is not installed."""
     where = _hide_password(path)
     try:
         import fsspec  # with the driver of its filesystem; only who makes or reads copies needs it
@@ -196,7 +196,7 @@ def _encode_line(value: msgspec.Struct) -> bytes:
 
 
 def _decode_copy(data: bytes, place: str, exists: Callable[[str], bool] | None = None) -> SessionCopy:
-    """Return what a copy holds. `exists` is used instead of the paths it lists. Raises TranscriptError."""
+    """Returns what a copy holds. `exists` is used instead of the paths it lists. Raises TranscriptError."""
     first, *others = data.split(b"\n")
     try:
         head = msgspec.json.decode(first, type=_CopyHead)

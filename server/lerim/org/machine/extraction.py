@@ -29,18 +29,18 @@ class ExtractionKey:
     model: str = ""
 
     def digest(self) -> str:
-        """Return the key as 32 hex digits: the job's name in the database."""
+        """Returns the key as 32 hex digits: the job's name in the database."""
         parts = (self.session, self.content_hash, self.project, self.model, EXTRACTOR_VERSION)
         return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def make_whole_scope(project: Project, owners: FolderOwners) -> ReadingScope:
-    """Return the scope of a session that counts as over."""
+    """Returns the scope of a session that counts as over."""
     return ReadingScope(project, owners, math.inf)
 
 
 def extract_by_rules(transcript: Transcript, scope: ReadingScope) -> list[Candidate]:
-    """Return what the rules propose from a session, in the order of its turns and redacted.
+    """Returns what the rules propose from a session, in the order of its turns and redacted.
 
     What ranks candidates for one person is left out: it stays on that person's machine.
     Raises TranscriptError if the session cannot be read.
@@ -50,11 +50,11 @@ def extract_by_rules(transcript: Transcript, scope: ReadingScope) -> list[Candid
 
 
 def order_candidates(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Return candidates in the order in which they were said, without what ranks them for one person."""
+    """Returns candidates in the order in which they were said, without what ranks them for one person."""
     plain = [replace(one, score=None, features=()) for one in candidates]
     return sorted(plain, key=lambda one: (one.time, one.turn, one.title))
 
 
 def encode_candidate(candidate: Candidate) -> str:
-    """Return a candidate as the JSON that the database holds. Its text is redacted already."""
+    """Returns a candidate as the JSON that the database holds. Its text is redacted already."""
     return make_storable_json(msgspec.json.encode(candidate).decode())

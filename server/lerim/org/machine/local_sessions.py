@@ -33,7 +33,7 @@ class LocalSessions:
     _projects: dict[str, Project] = field(default_factory=dict, init=False)
 
     def list_transcripts(self) -> list[Transcript]:
-        """List every agent's sessions, each once. What cannot be listed is added to the problems."""
+        """Lists every agent's sessions, each once. What cannot be listed is added to the problems."""
         registered, _ = list_projects(self.home)
         folders = [str(project.root) for project in registered]
         stores = discover_stores(find_platform_roots(self.environ, self.home), folders)
@@ -42,7 +42,7 @@ class LocalSessions:
         return deduplicate_transcripts(stores, {})[0]
 
     def find_project(self, transcript: Transcript) -> Project | None:
-        """Return the repository that the session began in; None if it is in none of this machine now."""
+        """Returns the repository that the session began in; None if it is in none of this machine now."""
         cwd = find_working_folder(transcript)
         if cwd and cwd not in self._projects:
             try:
@@ -56,22 +56,22 @@ class LocalSessions:
         return self._projects.get(cwd)
 
     def owners_for(self, project: Project) -> FolderOwners:
-        """Return who owns working folders, this project before the registered ones."""
+        """Returns who owns working folders, this project before the registered ones."""
         registered, _ = list_projects(self.home)
         return FolderOwners([project, *(one for one in registered if one.key != project.key)], home=self.home)
 
     def index_places(self) -> dict[str, Transcript]:
-        """Map the hash of each transcript's place to the transcript."""
+        """Maps the hash of each transcript's place to the transcript."""
         return {hash_place(one): one for one in self.list_transcripts()}
 
 
 def hash_place(transcript: Transcript) -> str:
-    """Return a hash of a transcript's place: the database must not contain paths."""
+    """Returns a hash of a transcript's place: the database must not contain paths."""
     return hashlib.sha256(transcript.place.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def hash_content(transcript: Transcript) -> str:
-    """Return a hash of what a transcript holds: of a file its bytes, of a session in a database its turns. Raises
+    """Returns a hash of what a transcript holds: of a file its bytes, of a session in a database its turns. Raises
     TranscriptError."""
     if transcript.store_key:
         digest = hashlib.sha256()

@@ -30,7 +30,7 @@ from lerim.sessions import Transcript
 
 
 def make_paying_model(model: Model, budget: FleetBudget, home: Home, environ: Mapping[str, str]) -> dspy.LM:
-    """Return a language model whose answers are paid from the team's budget and stored. It makes no second try: where
+    """Returns a language model whose answers are paid from the team's budget and stored. It makes no second try: where
     a service asks for patience, the job is scheduled again."""
     engine = Engine(model, lambda: False, home=home, environ=environ, budget=budget, most_tries=1)
     return make_language_model(PaidAnswers(model, engine, budget))
@@ -45,7 +45,7 @@ class ModelAnswers:
 
 
 def extract_with_model(transcript: Transcript, scope: ReadingScope, lm: dspy.LM, model: Model) -> ModelAnswers:
-    """Return what the rules and then the model propose from a session, in the order of its turns and redacted.
+    """Returns what the rules and then the model propose from a session, in the order of its turns and redacted.
 
     The model is asked with the session and what the rules found, and nothing else, so that the same session leads to
     the same requests everywhere. Raises TranscriptError, ModelError, and what the engine of `lm` raises.
@@ -75,7 +75,7 @@ def extract_with_model(transcript: Transcript, scope: ReadingScope, lm: dspy.LM,
 
 
 def read_material(transcript: Transcript, scope: ReadingScope) -> Material:
-    """Return the turns of a session as a model is shown them. Raises TranscriptError."""
+    """Returns the turns of a session as a model is shown them. Raises TranscriptError."""
     material = make_material(scope.project, transcript, exists=scope.exists)
     for turn in SessionReading(transcript, scope):
         material.add(turn)

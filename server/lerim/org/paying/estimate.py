@@ -63,7 +63,7 @@ class _Sample:
 def estimate_work(
     sessions: Sequence[tuple[Transcript, Project]], here: LocalSessions, model: Model | None, database: TeamDatabase
 ) -> Estimate:
-    """Read a sample of the sessions, evenly among all, and estimate the whole. Raises OrgError."""
+    """Reads a sample of the sessions, evenly among all, and estimates the whole. Raises OrgError."""
     sample, total = _Sample(), sum(one.size for one, _ in sessions)
     for transcript, project in sessions[:: max(1, -(-len(sessions) // SAMPLE))]:
         try:

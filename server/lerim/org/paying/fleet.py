@@ -62,7 +62,7 @@ class FleetBudget:
     def reserve(
         self, model: Model, input_tokens: int, most_output_tokens: int, cancelled: Callable[[], bool]
     ) -> Reservation:
-        """Take a token and reserve the most that a call may cost. Raises FleetBusyError if there is none left now,
+        """Takes a token and reserves the most that a call may cost. Raises FleetBusyError if there is none left now,
         TooDearError if no day's budget allows the call, SpendingError if its price is not known, OrgError."""
         most = worst_cost(model.name, input_tokens, most_output_tokens) if model.billed else 0.0
         values = (self.database.team, model.label, self.key, None if most is None else Decimal(most))
@@ -79,7 +79,7 @@ class FleetBudget:
         raise FleetBusyError(free_at, _BUSY[refused].format(per_day=per_day))
 
     def settle(self, reservation: Reservation, usage: Usage | None, cancelled: Callable[[], bool]) -> None:
-        """Replace a reservation with what the call cost. If the database stays away, the reservation stays."""
+        """Replaces a reservation with what the call cost. If the database stays away, the reservation stays."""
         if usage is None:
             return
         values = (Decimal(usage.cost), usage.input_tokens, usage.output_tokens, reservation.row)
@@ -88,7 +88,7 @@ class FleetBudget:
             keep_trying(lambda: self.database.execute(statement, values))
 
     def may_be_reason(self, model: str) -> bool:
-        """Return whether this extraction may be why the service failed: between its last two calls, both without an
+        """Returns whether this extraction may be why the service failed: between its last two calls, both without an
         answer, the service answered others. In an outage it answers nobody. Raises OrgError."""
         values = {"team": self.database.team, "model": model, "key": self.key}
         with self.database.open() as connection:
@@ -96,8 +96,8 @@ class FleetBudget:
         return row is not None and row[0]
 
     def pause(self, model: str, seconds: float) -> datetime:
-        """Let no worker of the team call the model for so long, but at most a day: a service may ask for anything.
-        Return until when. Raises OrgError."""
+        """Lets no worker of the team call the model for so long, but at most a day: a service may ask for anything.
+        Returns until when. Raises OrgError."""
         with self.database.open() as connection:
             row = connection.execute(
                 "INSERT INTO rates (team, model, calls_left, paused_until)"
@@ -113,7 +113,7 @@ class FleetBudget:
 
 
 def set_limits(database: TeamDatabase, dollars_per_day: float | None, calls_per_minute: int | None) -> Limits:
-    """Set those limits that are given, and return all. Raises OrgError."""
+    """Sets those limits that are given, and returns all. Raises OrgError."""
     with database.open() as connection, connection.transaction():
         if dollars_per_day is not None or calls_per_minute is not None:
             connection.execute(

@@ -37,7 +37,7 @@ class PaidAnswers:
     budget: FleetBudget
 
     def complete(self, request: lm15.Request) -> lm15.Response:
-        """Return the stored answer to this request, or ask for it and store it.
+        """Returns the stored answer to this request, or asks for it and stores it.
 
         Raises FleetBusyError if the team's limits or the service allow no call now, errors of `dspy.lm15`, OrgError.
         """
@@ -78,7 +78,7 @@ class PaidAnswers:
 
 
 def _make_response(request: lm15.Request, answer: _Answer) -> lm15.Response:
-    """Return a stored answer in the form in which the engine gives it, the first time, too: both give the same."""
+    """Returns a stored answer in the form in which the engine gives it, the first time, too: both give the same."""
     usage = lm15.Usage(input_tokens=answer.input_tokens, output_tokens=answer.output_tokens)
     message = lm15.Message.assistant([lm15.TextPart(answer.text)])
     return lm15.Response(id=None, model=request.model, message=message, finish_reason=answer.finish, usage=usage)

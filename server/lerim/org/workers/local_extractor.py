@@ -48,7 +48,7 @@ class LocalExtractor:
         self._looked_at = float("-inf")
 
     def extract(self, extraction: BegunExtraction) -> ExtractionResult:
-        """Return the candidates of a session, or why there are none. Raises nothing: one session that cannot be read,
+        """Returns the candidates of a session, or why there are none. Raises nothing: one session that cannot be read,
         or a bug met on it, must not end the others."""
         try:
             return self._extract(extraction)
@@ -81,7 +81,7 @@ class LocalExtractor:
         return ExtractionResult("done", tuple(answers.candidates), " ".join(one.message for one in answers.problems))
 
     def _find_session(self, extraction: BegunExtraction) -> tuple[Transcript, ReadingScope] | ExtractionResult:
-        """Return a session of this machine and how it is read, or why it cannot be."""
+        """Returns a session of this machine and how it is read, or why it cannot be."""
         transcript = self._find(extraction.place_hash)
         if transcript is None or not transcript.path.exists():
             return ExtractionResult("gone", problem="The session is not on this machine any more.")
@@ -94,7 +94,7 @@ class LocalExtractor:
         return transcript, make_whole_scope(project, self._here.owners_for(project))
 
     def _load_copy(self, extraction: BegunExtraction) -> tuple[Transcript, ReadingScope] | ExtractionResult:
-        """Return the copy of a session and how it is read, or why it cannot be."""
+        """Returns the copy of a session and how it is read, or why it cannot be."""
         if self._copy_folder is None:
             self._copy_folder = open_copies(self._copies)
         copy = self._copy_folder.load_copy(extraction.place_hash)
@@ -103,7 +103,7 @@ class LocalExtractor:
         return copy.transcript, copy.scope
 
     def _choose_model(self, label: str) -> Model:
-        """Return the model of the settings, which are read anew each time: a model that somebody takes out of them is
+        """Returns the model of the settings, which are read anew each time: a model that somebody takes out of them is
         not asked again. Raises ModelGoneError if it is not the one that the session was sent for, or if nobody has
         agreed to pay for it here."""
         settings, _ = load.load_settings(self._environ, self._home)

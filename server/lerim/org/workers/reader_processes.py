@@ -37,7 +37,7 @@ class Reader:
     _pipe: Connection | None = None
 
     def extract(self, extraction: BegunExtraction) -> ExtractionResult:
-        """Return the outcome of an extraction. Raises ReaderDiedError."""
+        """Returns the outcome of an extraction. Raises ReaderDiedError."""
         if self._process is None or self._pipe is None or not self._process.is_alive():
             self._start()
         assert self._pipe is not None and self._process is not None
@@ -51,7 +51,7 @@ class Reader:
         return result
 
     def close(self) -> None:
-        """End the process, whatever it is doing."""
+        """Ends the process, whatever it is doing."""
         if self._process is not None:
             self._process.kill()
             self._process.join()
@@ -67,7 +67,7 @@ class Reader:
 
 
 def serve_extractions(pipe: Connection, database: TeamDatabase, environ: Mapping[str, str], copies: str) -> None:
-    """Extract from what comes through the pipe until it closes. Ends at once when the worker dies."""
+    """Extracts from what comes through the pipe until it closes. Ends at once when the worker dies."""
     from lerim.org.workers.local_extractor import LocalExtractor
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the worker, which lets its jobs end

@@ -32,7 +32,7 @@ class _Said:
 
 
 def reconcile_project(database: TeamDatabase, project: str) -> None:
-    """Decide for each of a project's candidates whether it is proposed, repeats an earlier one, or is outdated: its
+    """Decides for each of a project's candidates whether it is proposed, repeats an earlier one, or is outdated: its
     session was extracted again since.
 
     It depends on the candidates alone: in whichever order they were extracted, and however often this is done, the
@@ -47,7 +47,7 @@ def reconcile_project(database: TeamDatabase, project: str) -> None:
 
 
 def _find_changes(said: Sequence[_Said]) -> Iterable[tuple[_Said, str, str]]:
-    """Yield the candidates whose outcome is another than before, each with its outcome and what it repeats."""
+    """Yields the candidates whose outcome is another than before, each with its outcome and what it repeats."""
     newest = {one.session: (one.sent_at, one.key) for one in sorted(said, key=lambda one: (one.sent_at, one.key))}
     first: dict[str, str] = {}
     for one in sorted(said, key=lambda one: (one.said_at, one.session, one.ordinal, one.key)):

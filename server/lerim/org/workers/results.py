@@ -57,11 +57,11 @@ class ExtractionResult:
 
 
 def begin_extraction(database: TeamDatabase, key: str, worker: str) -> BegunExtraction | None:
-    """Count a try and return the job, before anything is read: a worker that dies of it cannot count afterwards.
+    """Counts a try and returns the job, before anything is read: a worker that dies of it cannot count afterwards.
 
     Calls of an earlier try that nobody waits for any more give back what they had reserved.
 
-    Return None if there is nothing to do: it is done, it was cancelled, or it was tried too often and is now
+    Returns None if there is nothing to do: it is done, it was cancelled, or it was tried too often and is now
     quarantined. Raises OrgError.
     """
     with database.open() as connection, connection.transaction():
@@ -100,7 +100,7 @@ DELETE FROM extractions AS own WHERE team = %s AND key = %s AND state = 'running
 def finish_extraction(
     database: TeamDatabase, extraction: BegunExtraction, result: ExtractionResult, seconds: float
 ) -> None:
-    """Store what became of an extraction and, if it has candidates, ask for its project to be reconciled, in one
+    """Stores what became of an extraction and, if it has candidates, asks for its project to be reconciled, in one
     transaction. A second result of the same extraction changes nothing. If a session has changed and what
     it holds now was sent already, nothing is kept of the older one. Raises OrgError."""
     key, team, project = extraction.key, database.team, extraction.project
@@ -125,7 +125,7 @@ def finish_extraction(
 
 
 def put_back_extraction(database: TeamDatabase, key: str, result: ExtractionResult) -> datetime:
-    """Let a session wait again, and return until when, by the database's clock. Raises OrgError."""
+    """Lets a session wait again, and returns until when, by the database's clock. Raises OrgError."""
     with database.open() as connection:
         connection.execute(
             "UPDATE extractions SET state = 'waiting', problem = %s, tries = greatest(tries - %s, 0)"
@@ -141,7 +141,7 @@ def put_back_extraction(database: TeamDatabase, key: str, result: ExtractionResu
 
 
 def _send_reconciliation(connection: psycopg.Connection, database: TeamDatabase, project: str) -> None:
-    """Queue one reconciliation of the project, unless one waits already. No two of a project run at once."""
+    """Queues one reconciliation of the project, unless one waits already. No two of a project run at once."""
     lock = f"{database.team}:{project}"
     connection.execute(
         "INSERT INTO procrastinate_jobs (queue_name, task_name, lock, queueing_lock, args)"

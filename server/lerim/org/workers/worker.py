@@ -92,13 +92,13 @@ class Worker:
     _is_stopped: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
-        """Choose the queues it takes jobs from. Raises OrgError if there can be no copies at the path."""
+        """Chooses the queues it takes jobs from. Raises OrgError if there can be no copies at the path."""
         self.queues = [self.database.host_queue(socket.gethostname()), self.database.shared_queue]
         if self.copies:
             self.queues.append(self.database.host_queue(open_copies(self.copies).queue))
 
     def run(self) -> None:
-        """Work until Ctrl-C or a request to end; jobs at hand are finished first, unless it is asked twice.
+        """Works until Ctrl-C or a request to end; jobs at hand are finished first, unless it is asked twice.
 
         If the database goes away, the worker waits for it.
         """
@@ -136,7 +136,7 @@ class Worker:
             self._working.cancel()
 
     async def _work(self) -> None:
-        """Work until it is cancelled, or the database goes away."""
+        """Works until it is cancelled, or the database goes away."""
         connector = procrastinate.PsycopgConnector(
             conninfo=self.database.address, min_size=1, max_size=self.concurrency + 4, timeout=RECONNECT_SECONDS * 5
         )
@@ -167,7 +167,7 @@ class Worker:
         await asyncio.to_thread(reconcile_project, self.database, project)
 
     async def _look_after_jobs(self) -> None:
-        """Give signs of life for the jobs at hand, also while Procrastinate reconnects or ends, and take over those of
+        """Gives signs of life for the jobs at hand, also while Procrastinate reconnects or ends, and take over those of
         workers that died. It is no periodic task of the queue: those go by the clock of whichever machine is ahead."""
         while True:
             with suppress(OrgError):  # it is away; the next time is soon
@@ -211,7 +211,7 @@ class Worker:
 
 @contextmanager
 def _handle_signals(stop: Callable[[], object]) -> Iterator[None]:
-    """Call `stop` at the first SIGINT or SIGTERM; a second one ends the process as usual."""
+    """Calls `stop` at the first SIGINT or SIGTERM; a second one ends the process as usual."""
 
     def handle(number: int, frame: object) -> None:
         signal.signal(number, before[number])
@@ -229,14 +229,14 @@ def _handle_signals(stop: Callable[[], object]) -> Iterator[None]:
 
 
 def show_life(database: TeamDatabase, keys: list[str]) -> None:
-    """Say that whoever holds the jobs of these extractions is alive: they are at hand in this process. Raises
+    """Says that whoever holds the jobs of these extractions is alive: they are at hand in this process. Raises
     OrgError."""
     if keys:
         database.execute(_SHOW_LIFE, (keys,))
 
 
 def rescue_stalled_jobs(database: TeamDatabase, stalled_seconds: float) -> int:
-    """Put back every job whose worker gave no sign of life for so long. Return how many. Only the database's clock
+    """Puts back every job whose worker gave no sign of life for so long. Returns how many. Only the database's clock
     counts. Raises OrgError."""
     count = 0
     with database.open() as connection:
@@ -246,7 +246,7 @@ def rescue_stalled_jobs(database: TeamDatabase, stalled_seconds: float) -> int:
 
 
 def _rescue_one(connection: psycopg.Connection, team: str, stalled_seconds: float) -> bool:
-    """Put one stalled job back, or end it if the same job waits already. Return False if there is none."""
+    """Puts one stalled job back, or ends it if the same job waits already. Returns False if there is none."""
     with connection.transaction():
         row = connection.execute(_STALLED, {"team": team, "seconds": stalled_seconds}).fetchone()
         if row is None:

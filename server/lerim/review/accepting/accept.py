@@ -51,7 +51,7 @@ def accept_candidate(
     seen: str = "",
     bulk: HeldBulk | None = None,
 ) -> ReviewResult:
-    """Accept a candidate: perform its action and delete its file. Accepting it again changes nothing. An `edit` is
+    """Accepts a candidate: performs its action and deletes its file. Accepting it again changes nothing. An `edit` is
     saved first, as an action of its own.
 
     `choice` says how the candidate relates to a memory near it. Without it, the suggested answer applies, if there is
@@ -154,12 +154,12 @@ def _find_reference_problems(paths: ReviewPaths, accepted: Proposal) -> list[Ref
 
 
 def record_kept(paths: ReviewPaths, memory_id: str, now: datetime | None = None) -> None:
-    """Record that a person wants to keep this memory, which restarts the time it counts as unused."""
+    """Records that a person wants to keep this memory, which restarts the time it counts as unused."""
     Uses(paths.private).record_use([memory_id], "kept", now or datetime.now(UTC))
 
 
 def _record_unedited_texts(ledger: Ledger, proposal: Proposal, effect: Effects) -> None:
-    """Record the texts that no person has edited; only these may be changed automatically."""
+    """Records the texts that no person has edited; only these may be changed automatically."""
     if proposal.edited:
         return
     unedited = all(ledger.is_ours(one.text_hash) for one in proposal.target_memories)
@@ -170,7 +170,7 @@ def _record_unedited_texts(ledger: Ledger, proposal: Proposal, effect: Effects) 
 
 
 def apply_choice(store: Store, proposal: Proposal, choice: NeighbourChoice) -> Proposal:
-    """Return a copy of the candidate with the action and the target that the person chose. Write nothing.
+    """Returns a copy of the candidate with the action and the target that the person chose. Writes nothing.
 
     Raises MemoryError_ if the proposal is a suggestion, whose memories Lerim chose, or if what it is to answer is not a
     question; StaleError if the memory is no longer active or, unless the answer is `same`, if its text is not what the

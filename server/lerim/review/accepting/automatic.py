@@ -23,14 +23,14 @@ def auto_accept(
     memories: MemorySearch | None = None,
     now: datetime | None = None,
 ) -> ReviewResult | None:
-    """Accept one proposal without a person's review, or return None if it has to wait for the person.
+    """Accepts one proposal without a person's review, or returns None if it has to wait for the person.
 
     A proposal waits if it is edited or flagged, rests only on a tool or web page, or was accepted and undone before. A
     session's candidate also waits if a similar memory exists or if it would change a memory. A suggestion also waits if
     it would change a text that a person wrote or end a memory that they restored.
 
-    If the person has not chosen where quotes are kept, they stay on this machine. `now`
-    is the time of the accept, by default the current time. Raises MemoryError_, BusyError.
+    If the person has not chosen where quotes are kept, they stay on this machine. `now` is the time of the accept,
+    by default the current time. Raises MemoryError_, BusyError.
     """
     store = paths.store()
     for _ in range(_MAX_TRIES):
@@ -51,7 +51,7 @@ def auto_accept(
 def auto_accept_all(
     paths: ReviewPaths, quotes: QuoteChoice | None = None, now: datetime | None = None
 ) -> tuple[list[tuple[Proposal, ReviewResult]], list[Problem]]:
-    """Call `auto_accept` for all waiting proposals, the oldest turn first, and for those that change or appear
+    """Calls `auto_accept` for all waiting proposals, the oldest turn first, and for those that change or appear
     meanwhile. A failure becomes a problem."""
     accepted: list[tuple[Proposal, ReviewResult]] = []
     problems: list[Problem] = []

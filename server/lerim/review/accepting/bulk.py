@@ -45,7 +45,7 @@ def decide_in_bulk(
     bulk_id: str,
     quotes: QuoteChoice | None = None,
 ) -> BulkResult:
-    """Accept or reject these candidates, in this order. `undo_last` with `bulk_id` undoes all of them.
+    """Accepts or rejects these candidates, in this order. `undo_last` with `bulk_id` undoes all of them.
 
     A failure does not stop the others. What was done when the process is killed stays done, and can be undone. Raises
     MemoryError_, BusyError.
@@ -78,7 +78,7 @@ def _decide_each(
 
 
 def _find_doubtful(paths: ReviewPaths, ledger: Ledger, candidate_ids: Sequence[str]) -> Iterator[str]:
-    """Yield those of the candidates that a person has to look at alone. What cannot be read fails when it is
+    """Yields those of the candidates that a person has to look at alone. What cannot be read fails when it is
     accepted."""
     store = paths.store()
     states = ledger.states()

@@ -18,7 +18,7 @@ from lerim.review.review_paths import ReviewPaths
 
 
 def edit_candidate(paths: ReviewPaths, candidate_id: str, edit: CandidateEdit, *, seen: str = "") -> ReviewResult:
-    """Change a waiting candidate's words; its confidence becomes `PERSON_CONFIDENCE`. Raises NotFoundError,
+    """Changes a waiting candidate's words; its confidence becomes `PERSON_CONFIDENCE`. Raises NotFoundError,
     MemoryError_; for `seen`, see `check_seen`."""
     with actions.locked_ledger(paths) as ledger:
         store = paths.store()
@@ -35,7 +35,7 @@ def edit_candidate(paths: ReviewPaths, candidate_id: str, edit: CandidateEdit, *
 def save_edit(
     paths: ReviewPaths, ledger: Ledger, proposal: Proposal, text: str, now: datetime | None = None
 ) -> Action | None:
-    """Write the edited text of a candidate as an action of its own; None if the text is the same. Raises StaleError,
+    """Writes the edited text of a candidate as an action of its own; None if the text is the same. Raises StaleError,
     MemoryError_."""
     if text == proposal.text:
         return None
@@ -58,7 +58,7 @@ class HeldBulk:
 def reject_candidate(
     paths: ReviewPaths, candidate_id: str, *, seen: str = "", bulk: HeldBulk | None = None
 ) -> ReviewResult:
-    """Reject a candidate, so that its claim is not proposed again. Raises NotFoundError, MemoryError_; for `seen`, see
+    """Rejects a candidate, so that its claim is not proposed again. Raises NotFoundError, MemoryError_; for `seen`, see
     `check_seen`. The ranking does not learn from a rejection in a `bulk`."""
     with actions.locked_ledger(paths) if bulk is None else nullcontext(bulk.ledger) as ledger:
         known = load_claim(paths, ledger, candidate_id)
@@ -83,7 +83,7 @@ def reject_candidate(
 
 
 def check_seen(proposal: Proposal, seen: str) -> None:
-    """Raise StaleError if the candidate's file no longer has the text that the person saw. `seen` is the text's hash
+    """Raises StaleError if the candidate's file no longer has the text that the person saw. `seen` is the text's hash
     (`Proposal.text_hash`), "" if it is not known."""
     if seen and seen != proposal.text_hash:
         raise StaleError(

@@ -59,7 +59,7 @@ class Effects:
 
 
 def compute_effects(store: Store, proposal: Proposal, verify: Verify = lambda memory, _: memory) -> Effects:
-    """Compute what accepting a proposal changes, from its `target_memories`.
+    """Computes what accepting a proposal changes, from its `target_memories`.
 
     Raises NotFoundError if a target cannot be read, MemoryError_ if a file cannot be changed line by line.
     """
@@ -142,7 +142,7 @@ def _addition_effects(store: Store, proposal: Proposal, ended: Sequence[StoredMe
 
 
 def record_file_text(store: Store, memory: MemoryRecord) -> str:
-    """Return the text of a new memory's file, without any quotes if the person keeps them on this machine."""
+    """Returns the text of a new memory's file, without any quotes if the person keeps them on this machine."""
     if store.quotes.read_choice() == "local":
         memory = replace(memory, evidence=strip_quotes(memory.evidence), body=without_quotes(memory.body))
     return render_record(memory)
@@ -177,7 +177,7 @@ def file_change(store: Store, path: Path, before: str | None, after: str | None)
 
 
 def quotes_changes(store: Store, memory_id: str, memory: MemoryRecord) -> list[FileChange]:
-    """Return the change that stores the quotes in the private folder, if the person keeps quotes on this machine."""
+    """Returns the change that stores the quotes in the private folder, if the person keeps quotes on this machine."""
     if store.quotes.read_choice() != "local":
         return []
     return _private_change(store, memory_id, store.quotes.text_with_quotes(memory_id, memory.evidence))

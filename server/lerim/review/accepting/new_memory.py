@@ -51,7 +51,7 @@ def add_memory(
     origin: SessionOrigin | None = None,
     quotes: QuoteChoice | None = None,
 ) -> ReviewResult:
-    """Save a memory that a person wrote by hand, without secrets; this can be undone. If an active memory has the same
+    """Saves a memory that a person wrote by hand, without secrets; this can be undone. If an active memory has the same
     words, nothing is written and the result has the code "already".
 
     With `origin` it is as if a candidate from these words had been accepted: they are its evidence, its confidence is

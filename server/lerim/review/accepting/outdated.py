@@ -14,7 +14,7 @@ UNRATED_NOTE = "the rating was withdrawn"
 
 
 def check_lost_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -> None:
-    """Raise StaleError if a target of the proposal is gone or no longer active. The proposal is then updated to the
+    """Raises StaleError if a target of the proposal is gone or no longer active. The proposal is then updated to the
     remaining targets, or withdrawn if too few remain."""
     if proposal.is_obsolete:
         withdraw_in_ledger(paths, ledger, proposal, "its memories are archived or deleted")
@@ -34,7 +34,7 @@ def check_lost_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -
 
 
 def check_rating_stands(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -> None:
-    """Raise StaleError if the proposal archives a memory because a person rated it wrong or outdated, and that rating
+    """Raises StaleError if the proposal archives a memory because a person rated it wrong or outdated, and that rating
     no longer counts: it was undone, or they chose to keep the memory since. The proposal is then withdrawn."""
     if proposal.action != "archive" or not is_feedback_reason(proposal.reason):
         return
@@ -52,7 +52,7 @@ def check_rating_stands(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) 
 
 
 def check_changed_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -> None:
-    """Raise StaleError, with the new diff, if a target memory was changed since the proposal was made."""
+    """Raises StaleError, with the new diff, if a target memory was changed since the proposal was made."""
     as_now = {one.record.id: one for one in proposal.target_memories}
     changed = [as_now[one.id] for one in proposal.targets if one.id in as_now and as_now[one.id].text_hash != one.hash]
     if changed:
@@ -66,7 +66,7 @@ def check_changed_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal
 
 
 def withdraw_in_ledger(paths: ReviewPaths, ledger: Ledger, proposal: Proposal, reason: str) -> None:
-    """Withdraw a waiting candidate that no longer applies. Raises StaleError if its file changed, MemoryError_."""
+    """Withdraws a waiting candidate that no longer applies. Raises StaleError if its file changed, MemoryError_."""
     change = FileChange("review", str(paths.state_anchor), str(proposal.path), proposal.text, None)
     label = f"Withdrawn: {proposal.record.title}"
     actions.perform_action(paths, ledger, "withdraw", label, proposal.id, ("pending", "withdrawn"), [change])
@@ -76,7 +76,7 @@ def withdraw_in_ledger(paths: ReviewPaths, ledger: Ledger, proposal: Proposal, r
 def withdraw_archiving(
     paths: ReviewPaths, ledger: Ledger, memory_id: str, reason: str = UNRATED_NOTE, text: str = ""
 ) -> None:
-    """Withdraw the waiting proposals to archive a memory, except those that a person edited or that cannot be read.
+    """Withdraws the waiting proposals to archive a memory, except those that a person edited or that cannot be read.
     `text` limits this to proposals made when the memory's file had the text with this hash. Raises as
     `withdraw_in_ledger`."""
     unfinished = {action.candidate for action in ledger.unfinished_actions()}
@@ -88,7 +88,7 @@ def withdraw_archiving(
 
 
 def _refresh_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -> None:
-    """Update the target hashes in the candidate file, so that the next accept applies to what the person now sees."""
+    """Updates the target hashes in the candidate file, so that the next accept applies to what the person now sees."""
     hashes = {one.record.id: one.text_hash for one in proposal.target_memories}
     targets = [Target(one.id, hashes.get(one.id, one.hash)) for one in proposal.targets]
     keys = action_fields(proposal.action, targets, proposal.reason, proposal.maker)

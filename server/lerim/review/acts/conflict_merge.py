@@ -30,7 +30,7 @@ class ConflictMerge:
 
 
 def merge_conflict(paths: ReviewPaths, path: Path, *, preview: bool = False) -> ConflictMerge:
-    """Join both sides of a memory's file that has conflict markers, or the files that have the id of this one.
+    """Joins both sides of a memory's file that has conflict markers, or the files that have the id of this one.
 
     Nothing is written for a `preview`. Raises NotFoundError where there is nothing to join, ConflictError where one
     side removed it, MemoryError_ where a side is not a memory, StaleError, BusyError, BoundaryError.

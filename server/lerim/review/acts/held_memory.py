@@ -42,7 +42,7 @@ class HeldMemory:
         return status_of(self.record, self.is_archived)
 
     def can_become(self, status: Status, primitive: Primitive | None = None) -> bool:
-        """Whether the lifecycle allows a transition to this status."""
+        """Returns whether the lifecycle allows a transition to this status."""
         return lifecycle.is_transition_allowed(self.status, status, primitive or self.record.primitive)
 
     def rewrite_change(self, text: str) -> FileChange:
@@ -87,7 +87,7 @@ def perform_act(
 
 @contextmanager
 def hold_memory(paths: ReviewPaths, memory_id: str) -> Iterator[HeldMemory]:
-    """Hold the review lock and load a memory by its id. Raises NotFoundError, MemoryError_, BusyError."""
+    """Holds the review lock and loads a memory by its id. Raises NotFoundError, MemoryError_, BusyError."""
     with actions.locked_ledger(paths) as ledger:
         store = paths.store()
         memory_files = store.paths_of(memory_id)

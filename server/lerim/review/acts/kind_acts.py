@@ -31,7 +31,7 @@ from lerim.review.review_paths import ReviewPaths
 def change_kind(
     paths: ReviewPaths, memory_id: str, primitive: Primitive, kind: LearningKind | None = None
 ) -> ReviewResult:
-    """Change a memory's primitive (its file moves, its id stays) or the kind of a learning.
+    """Changes a memory's primitive (its file moves, its id stays) or the kind of a learning.
 
     If no kind is given, a learning keeps its kind, or gets the one it had before it became another primitive, or else
     "insight". Raises as `edit_memory`.
@@ -67,7 +67,7 @@ def _find_earlier_kind(memory: HeldMemory) -> LearningKind | None:
 def promote_question(
     paths: ReviewPaths, memory_id: str, title: str | None = None, body: str | None = None
 ) -> ReviewResult:
-    """Answer a question with a new decision, which resolves the question; the question is archived.
+    """Answers a question with a new decision, which resolves the question; the question is archived.
 
     `title` defaults to that of the question. The question's body is not copied, since it says that the question is
     open. Raises as `edit_memory`, and MemoryError_ if it is not an open question.
@@ -98,7 +98,7 @@ def promote_question(
 
 
 def globalize_memory(paths: ReviewPaths, memory_id: str, *, move: bool = False) -> ReviewResult:
-    """Copy an active memory to the person's own memories, which apply in every repository. The project's file stays;
+    """Copies an active memory to the person's own memories, which apply in every repository. The project's file stays;
     with `move` it is removed, unless it replaced or resolved other memories of the project.
 
     References to files and links to other memories of this repository are not copied. Raises as `edit_memory`.
@@ -144,7 +144,7 @@ def globalize_memory(paths: ReviewPaths, memory_id: str, *, move: bool = False) 
 
 
 def _find_copy(store: Store, text: str) -> Path | None:
-    """Return the file of a memory that is a copy of this text; only its id may differ."""
+    """Returns the file of a memory that is a copy of this text; only its id may differ."""
     for found in store.find_files(archived=True)[0]:
         with suppress(MemoryError_, BoundaryError):  # one that cannot be read is no copy
             changed = record.update_record_text(text, {"id": found.path.stem}, where=str(found.path))

@@ -18,7 +18,7 @@ from lerim.review.review_paths import ReviewPaths
 
 
 def archive_memory(paths: ReviewPaths, memory_id: str, reason: str = "") -> ReviewResult:
-    """Archive a memory: its file moves to `archived/` unchanged. Raises as `edit_memory`."""
+    """Archives a memory: its file moves to `archived/` unchanged. Raises as `edit_memory`."""
 
     def put_away(memory: HeldMemory) -> ReviewResult:
         if not memory.can_become("archived"):
@@ -32,7 +32,7 @@ def archive_memory(paths: ReviewPaths, memory_id: str, reason: str = "") -> Revi
 
 
 def restore_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
-    """Restore a memory that was archived, superseded or resolved; the links that ended it are removed on both sides.
+    """Restores a memory that was archived, superseded or resolved; the links that ended it are removed on both sides.
 
     Raises as `edit_memory`.
     """
@@ -63,7 +63,7 @@ def _unlink(store: Store, ender: StoredMemory, memory_id: str) -> FileChange:
 
 
 def delete_theme(paths: ReviewPaths, memory_id: str) -> ReviewResult:
-    """Delete a theme's file; everything else is archived, not deleted. Raises as `edit_memory`."""
+    """Deletes a theme's file; everything else is archived, not deleted. Raises as `edit_memory`."""
     with hold_memory(paths, memory_id) as memory:
         if memory.record.primitive != "theme":
             todo = f"Archive it: `lerim memory archive {memory_id}`."

@@ -24,7 +24,7 @@ class RepairResult:
 
 
 def repair_links(paths: ReviewPaths, now: datetime | None = None) -> RepairResult:
-    """Make the links of all memories agree, as one action (`memory/links.py`). A file that cannot be changed becomes a
+    """Makes the links of all memories agree, as one action (`memory/links.py`). A file that cannot be changed becomes a
     problem. If the index says that all links agree, only files that changed since its last update are read. `now` is
     the time of the action, by default the current time.
 

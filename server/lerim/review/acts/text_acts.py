@@ -33,7 +33,7 @@ from lerim.review.review_paths import ReviewPaths
 
 
 def edit_memory(paths: ReviewPaths, memory_id: str, edit: MemoryEdit) -> ReviewResult:
-    """Change a memory's words, tags or references, without secrets.
+    """Changes a memory's words, tags or references, without secrets.
 
     If the words change, its confidence becomes at least `PERSON_CONFIDENCE`, `updated` becomes the current time, and
     its references count as verified now. Raises NotFoundError, MemoryError_, StaleError, BusyError.
@@ -113,7 +113,7 @@ def _require_found(memory: HeldMemory) -> None:
 
 
 def give_feedback(paths: ReviewPaths, memory_id: str, said: Feedback) -> ReviewResult:
-    """Record a person's rating of a memory and change its confidence (`lifecycle.confidence_after_feedback`).
+    """Records a person's rating of a memory and changes its confidence (`lifecycle.confidence_after_feedback`).
 
     If it is rated useful, waiting proposals to archive it are withdrawn. Raises as `edit_memory`.
     """

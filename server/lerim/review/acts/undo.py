@@ -52,7 +52,7 @@ class StepView(msgspec.Struct, frozen=True):
 
 
 def undo_last(paths: ReviewPaths, action: str | None = None) -> ReviewResult:
-    """Undo an action, given by its id or a unique prefix of it; by default the last one.
+    """Undos an action, given by its id or a unique prefix of it; by default the last one.
 
     Raises StaleError, with the diff, if its files have changed since. Undo without an id then skips this action and
     takes the one before, until the files are again as the action left them.
@@ -106,7 +106,7 @@ def _undo_one(paths: ReviewPaths, ledger: Ledger, target: Action) -> None:
 
 
 def _undo_bulk(paths: ReviewPaths, ledger: Ledger, bulk: str, members: Sequence[Action]) -> ReviewResult:
-    """Undo those actions of a bulk that are done, the newest first. One whose files have changed since does not stop
+    """Undos those actions of a bulk that are done, the newest first. One whose files have changed since does not stop
     the others; the error of the first is raised if none could be undone."""
     undone: list[Action] = []
     failed: list[StaleError] = []
@@ -145,7 +145,7 @@ def _restored_candidates(undone: Sequence[Action]) -> tuple[str, ...]:
 
 
 def undo_auto_accept(paths: ReviewPaths, ledger: Ledger, turn: str, title: str = "") -> None:
-    """Undo the automatic accepts of claims that come from this turn (its id) and, if given, have this title, for a
+    """Undos the automatic accepts of claims that come from this turn (its id) and, if given, have this title, for a
     caller that already holds the ledger. The candidates wait again. An accept whose files were changed since is not
     undone. Raises MemoryError_."""
     claims = {one.id for one in ledger.claims("accepted") if ledger.is_claim_of(one, turn, title)}
@@ -183,7 +183,7 @@ def _make_step(paths: ReviewPaths, name: str, members: Sequence[Action]) -> Step
 
 
 def _check_merged(paths: ReviewPaths, action: Action) -> None:
-    """Raise StaleError if undo would restore git's conflict markers in a file that git lists as merged."""
+    """Raises StaleError if undo would restore git's conflict markers in a file that git lists as merged."""
     merged = find_merged_file(paths, action.changes)
     if merged is not None:
         message = f"git has merged it, and undoing would write the conflict markers into {merged.name} again."

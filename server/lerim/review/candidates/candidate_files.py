@@ -41,7 +41,7 @@ from lerim.sessions import Platform
 
 
 def load_candidate(paths: ReviewPaths, candidate_id: str, store: Store) -> Proposal:
-    """Load a waiting candidate by its id. Raises NotFoundError, MemoryError_, BoundaryError."""
+    """Loads a waiting candidate by its id. Raises NotFoundError, MemoryError_, BoundaryError."""
     path = paths.candidate_path(candidate_id)
     return parse_candidate(files.read_text(path, MAX_FILE_BYTES, paths.state_anchor), path, store)
 
@@ -119,13 +119,13 @@ def load_each_candidate(paths: ReviewPaths, ids: Iterable[str], store: Store) ->
 
 
 def parse_candidate(text: str, path: Path, store: Store, saved_text: str | None = None) -> Proposal:
-    """Parse the text of a candidate file and compare it with the current state of its targets. `saved_text` is the
+    """Parses the text of a candidate file and compares it with the current state of its targets. `saved_text` is the
     file's text, if it differs from `text`. Raises MemoryError_."""
     return _with_current_targets(parse_candidate_alone(text, path, saved_text), store)
 
 
 def parse_candidate_alone(text: str, path: Path, saved_text: str | None = None) -> Proposal:
-    """Parse the text of a candidate file without the current state of its targets. Raises MemoryError_."""
+    """Parses the text of a candidate file without the current state of its targets. Raises MemoryError_."""
     parts = split_header(text)
     fields = load_header(text[parts.start : parts.end], str(path)) if parts else {}
     memory, _ = examine_record(text, path, _choice_field(fields, "primitive", get_args(Primitive), path))

@@ -95,7 +95,8 @@ def ended_ids(new: MemoryRecord, ended: Iterable[MemoryRecord]) -> tuple[tuple[s
 
 
 def is_answered(old: MemoryRecord, by: MemoryRecord) -> bool:
-    """Whether the memory `old`, ended by the memory `by`, is a question that was answered (else it was replaced)."""
+    """Returns whether the memory `old`, ended by the memory `by`, is a question that was answered (else it was
+    replaced)."""
     return old.primitive == "question" and by.primitive != "question"
 
 

@@ -54,7 +54,7 @@ class ChoiceTable:
         self._sql = connection
 
     def add(self, action: str, answered: RecordedAnswer) -> None:
-        """Save an answer given with this action, one row for each memory."""
+        """Saves an answer given with this action, one row for each memory."""
         self._sql.executemany(
             "INSERT INTO choices (action, claim, title, words, source, memory, made, answer) VALUES (?,?,?,?,?,?,?,?)",
             [
@@ -72,7 +72,7 @@ class ChoiceTable:
         )
 
     def delete(self, action: str) -> None:
-        """Delete the answers of an action that is undone."""
+        """Deletes the answers of an action that is undone."""
         self._sql.execute("DELETE FROM choices WHERE action=?", (action,))
 
     def answered_memories(self, claim: Fingerprint, source: str) -> set[str]:
@@ -117,8 +117,8 @@ def _hash(salt: bytes, text: str, size: int) -> bytes:
 
 
 def is_reread(one: Fingerprint, other: Fingerprint) -> bool:
-    """Whether two claims of the same turn are the same claim in slightly different words: at least half of their words
-    are the same, and all words of one title are in the other."""
+    """Returns whether two claims of the same turn are the same claim in slightly different words: at least half of
+    their words are the same, and all words of one title are in the other."""
     within = one.title <= other.title or other.title <= one.title
     return within and dice_overlap(one.words, other.words) >= MIN_REREAD_OVERLAP
 

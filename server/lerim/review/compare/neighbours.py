@@ -96,7 +96,7 @@ def find_neighbours(
 
 
 def says_the_same(candidate: Candidate, memory: MemoryRecord) -> bool:
-    """Whether a memory and a candidate have the same primitive and, after normalisation, the same text."""
+    """Returns whether a memory and a candidate have the same primitive and, after normalisation, the same text."""
     same_text = claim_text(candidate.title, candidate.body) == claim_text(memory.title, memory.body)
     return candidate.primitive == memory.primitive and same_text
 

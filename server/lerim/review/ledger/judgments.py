@@ -52,7 +52,7 @@ class JudgmentTable:
         self._sql = connection
 
     def add(self, action: str, candidate: str, what: JudgmentKind, now: datetime) -> None:
-        """Save a decision about a candidate with its features. A candidate that was not ranked is ignored."""
+        """Saves a decision about a candidate with its features. A candidate that was not ranked is ignored."""
         from lerim.extraction import named_features
 
         row = self._sql.execute("SELECT told FROM claims WHERE id=?", (candidate,)).fetchone()
@@ -74,7 +74,7 @@ class JudgmentTable:
         )
 
     def delete(self, action: str) -> None:
-        """Delete the decision of an action that is undone."""
+        """Deletes the decision of an action that is undone."""
         self._sql.execute("DELETE FROM judgments WHERE action=?", (action,))
 
 
@@ -111,7 +111,7 @@ def count_judgments(home: Home) -> int:
 
 
 def forget_judgments(home: Home) -> ForgetResult:
-    """Delete all decisions in all projects. From the next sync on, the ranking is uncorrected. Memories and rejections
+    """Deletes all decisions in all projects. From the next sync on, the ranking is uncorrected. Memories and rejections
     stay, and undo still works."""
     forgotten, problems = 0, []
     for path in find_ledgers(home):
@@ -133,8 +133,8 @@ def find_ledgers(home: Home) -> list[Path]:
 
 
 def connect_ledger(path: Path) -> sqlite3.Connection:
-    """Connect to a ledger without migrating it; each statement is its own transaction. The connection is writable where
-    possible, because SQLite must roll back what a killed process left behind. Raises sqlite3.Error."""
+    """Connects to a ledger without migrating it; each statement is its own transaction. The connection is writable
+    where possible, because SQLite must roll back what a killed process left behind. Raises sqlite3.Error."""
     return sqlite.connect(path, wait=BUSY_SECONDS)
 
 

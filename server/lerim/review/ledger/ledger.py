@@ -137,7 +137,7 @@ class Ledger:
         return self._claims(f" WHERE state IN ({','.join('?' * len(states))})" if states else "", *states)
 
     def is_claim_of(self, claim: LedgerClaim, turn: str, title: str = "") -> bool:
-        """Whether a claim comes from this turn (its id) and, unless it is empty, has about this title."""
+        """Returns whether a claim comes from this turn (its id) and, unless it is empty, has about this title."""
         one, other = claim.fingerprint.title, self.fingerprint(title, "").title
         return claim.source.rpartition("#")[2] == turn and (not title or one <= other or other <= one)
 
@@ -178,7 +178,7 @@ class Ledger:
         last_said: datetime | None = None,
         proposed: Candidate | None = None,
     ) -> None:
-        """Save a claim, replacing one with the same id. `proposed` is the candidate as it was proposed, if any."""
+        """Saves a claim, replacing one with the same id. `proposed` is the candidate as it was proposed, if any."""
         words = b"" if proposed is None else msgspec.json.encode(proposed)
         self._sql.execute(
             "INSERT OR REPLACE INTO claims (id, source, text, title, words, state, memory, written, said, told)"
@@ -195,26 +195,26 @@ class Ledger:
         return decode_candidate(row[0]) if row and row[0] else None
 
     def update_said_time(self, claim_id: str, said: datetime) -> None:
-        """Record that a turn at this time states the claim, too."""
+        """Records that a turn at this time states the claim, too."""
         self._sql.execute("UPDATE claims SET said=max(said, ?) WHERE id=?", (_micros(said), claim_id))
 
     def forget_left_out(self, reason: str) -> None:
-        """Delete the claims that were withdrawn and left out for this reason, so that they can be proposed again."""
+        """Deletes the claims that were withdrawn and left out for this reason, so that they can be proposed again."""
         self._sql.execute(
             "DELETE FROM claims WHERE state='withdrawn' AND id IN (SELECT proposed FROM left_out WHERE reason=?)",
             (reason,),
         )
 
     def is_ours(self, text_hash: str) -> bool:
-        """Whether Lerim wrote all of the memory file's text with this hash, and no person edited it."""
+        """Returns whether Lerim wrote all of the memory file's text with this hash, and no person edited it."""
         return self._sql.execute("SELECT 1 FROM ours WHERE hash=?", (text_hash,)).fetchone() is not None
 
     def record_our_text(self, text: str) -> None:
-        """Record that Lerim wrote all of this memory file's text."""
+        """Records that Lerim wrote all of this memory file's text."""
         self._sql.execute("INSERT OR IGNORE INTO ours VALUES (?)", (hash_text(text),))
 
     def record_rewrite(self, candidate: str, path: str, before: str, after: str) -> None:
-        """Record that Lerim changed a candidate's file, so that it does not count as edited by a person and earlier
+        """Records that Lerim changed a candidate's file, so that it does not count as edited by a person and earlier
         edits of it can still be undone."""
         self._sql.execute(
             "UPDATE claims SET written=? WHERE id=? AND written=?", (hash_text(after), candidate, hash_text(before))
@@ -231,7 +231,7 @@ class Ledger:
         self._sql.execute("UPDATE claims SET state=?, memory=?, note=? WHERE id=?", (state, memory, note, claim_id))
 
     def record_blocked(self, claim_id: str) -> int:
-        """Count that a rejected claim came up again; returns the new count."""
+        """Counts that a rejected claim came up again; returns the new count."""
         self._sql.execute("UPDATE claims SET blocked=blocked+1 WHERE id=?", (claim_id,))
         row = self._sql.execute("SELECT blocked FROM claims WHERE id=?", (claim_id,)).fetchone()
         return int(row[0]) if row else 0
@@ -242,7 +242,7 @@ class Ledger:
         return int(found.fetchone()[0])
 
     def record_start(self, action: Action) -> None:
-        """Record an action before it is performed, and delete the oldest finished ones."""
+        """Records an action before it is performed, and deletes the oldest finished ones."""
         columns = (action.id, action.kind, action.label, action.candidate, action.memory)
         self._sql.execute(
             "INSERT INTO actions (id, kind, label, candidate, memory, was, becomes, stage, time, changes) "
@@ -258,7 +258,7 @@ class Ledger:
         self._sql.execute("UPDATE actions SET stage=? WHERE id=?", (stage, action.id))
 
     def discard_action(self, action: Action) -> None:
-        """Delete an action that could not be performed, with the decision and the answers recorded for it."""
+        """Deletes an action that could not be performed, with the decision and the answers recorded for it."""
         self.judgments.delete(action.id)
         self.choices.delete(action.id)
         self._sql.execute("DELETE FROM actions WHERE id=?", (action.id,))
@@ -293,7 +293,7 @@ class Ledger:
         return {name for row in found for name in row}
 
     def was_written_by_person(self, memory_id: str, text_hash: str) -> bool:
-        """Whether an action of a person gave this memory's file exactly the text with this hash."""
+        """Returns whether an action of a person gave this memory's file exactly the text with this hash."""
         marks = ", ".join("?" * len(_PERSON_ACTIONS))
         found = self._actions(f"WHERE memory=? AND stage='done' AND kind IN ({marks})", memory_id, *_PERSON_ACTIONS)
         return any(
@@ -322,11 +322,11 @@ class Ledger:
         return {memory for (memory,) in found}
 
     def has_actions(self) -> bool:
-        """Whether anything was ever done in this project's review."""
+        """Returns whether anything was ever done in this project's review."""
         return next(self.list_actions("done", "undone", "undoing", "started", "reverting"), None) is not None
 
     def save_stuck_problems(self, problems: Sequence[Problem]) -> None:
-        """Save the problems that keep unfinished actions from being finished, for callers that only read."""
+        """Saves the problems that keep unfinished actions from being finished, for callers that only read."""
         if problems != self.stuck_problems():
             self._set_meta("stuck", problems)
 
@@ -334,7 +334,7 @@ class Ledger:
         return msgspec.json.decode(self._get_meta("stuck"), type=list[Problem])
 
     def pass_over(self, action: Action) -> None:
-        """Make undo without an id skip this action, because a person changed its files."""
+        """Makes undo without an id skip this action, because a person changed its files."""
         passed = dict.fromkeys((*self.passed_over_ids(), action.id))
         self._set_meta("passed", list(passed)[-_KEPT_ACTIONS:])
 
@@ -371,7 +371,7 @@ class Ledger:
 
 @contextmanager
 def open_ledger(private: Path, moves: Sequence[tuple[str, str]] = ()) -> Iterator[Ledger]:
-    """Open the ledger in this private folder, creating it if necessary. `moves` are pairs of a folder the project was
+    """Opens the ledger in this private folder, creating it if necessary. `moves` are pairs of a folder the project was
     in and the folder it is in now. Raises MemoryError_."""
     path = private / "review.sqlite3"
     with sqlite.convert_errors(path, _SCHEMA), closing(sqlite.open_database(path, _SCHEMA)) as connection:

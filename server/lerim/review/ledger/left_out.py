@@ -79,7 +79,7 @@ class LeftOutTable:
         self._sql = connection
 
     def save(self, items: Iterable[DroppedSignal], now: datetime) -> None:
-        """Save these items in place of earlier rows of their claims, and delete rows beyond `KEPT_FOR` and
+        """Saves these items in place of earlier rows of their claims, and deletes rows beyond `KEPT_FOR` and
         `MAX_LEFT_OUT`."""
         for item in items:
             body = None if item.candidate is None else msgspec.json.encode(item.candidate)
@@ -127,11 +127,11 @@ class LeftOutTable:
         return found[0]
 
     def set_proposed(self, left_out_id: str, candidate_id: str) -> None:
-        """Record the candidate that was made of this claim."""
+        """Records the candidate that was made of this claim."""
         self._sql.execute("UPDATE left_out SET proposed=? WHERE id=?", (candidate_id, left_out_id))
 
     def mark_proposed(self, candidate: Candidate, candidate_id: str) -> None:
-        """Record that a later sync proposed this claim after all, if it was left out before."""
+        """Records that a later sync proposed this claim after all, if it was left out before."""
         self.set_proposed(_id_of(candidate), candidate_id)
 
 

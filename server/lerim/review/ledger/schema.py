@@ -53,7 +53,7 @@ class TooOldLedgerError(Exception):
 
 
 def migrate_ledger(connection: sqlite3.Connection, version: int) -> None:
-    """Create the tables (`version` 0), or migrate those of version 5. Runs inside a transaction."""
+    """Creates the tables (`version` 0), or migrate those of version 5. Runs inside a transaction."""
     if 0 < version < 5:
         raise TooOldLedgerError
     if version == 0:
@@ -66,7 +66,7 @@ def migrate_ledger(connection: sqlite3.Connection, version: int) -> None:
 
 
 def _add_text_hashes(connection: sqlite3.Connection) -> None:
-    """Replace the hashes of each claim's names and numbers with a hash of its text, computed from the claim as it was
+    """Replaces the hashes of each claim's names and numbers with a hash of its text, computed from the claim as it was
     proposed. A claim stored without its text is recognised only by its turn."""
     salt = connection.execute("SELECT value FROM meta WHERE key='salt'").fetchone()[0]
     if any(row[1] == "text" for row in connection.execute("PRAGMA table_info(claims)")):

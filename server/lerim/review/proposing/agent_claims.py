@@ -28,7 +28,7 @@ MAX_CLAIMS_PER_HOUR = 10
 def propose_from_agent(
     paths: ReviewPaths, memory: MemoryRecord, now: datetime
 ) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
-    """Make a waiting candidate of what an agent hands in, unless its claim was rejected, already waits, or a memory
+    """Makes a waiting candidate of what an agent hands in, unless its claim was rejected, already waits, or a memory
     says the same. `memory.source` is AGENT_PREFIX and the agent's name.
 
     Raises BusyError after MAX_CLAIMS_PER_HOUR claims in the last hour, or if another process holds the review;
@@ -60,7 +60,7 @@ def propose_claim(
     reason: str = "",
     changed: StoredMemory | None = None,
 ) -> CandidateProposed:
-    """Make a waiting candidate of a claim that comes from no session; accepting it changes the memory `changed`, if
+    """Makes a waiting candidate of a claim that comes from no session; accepting it changes the memory `changed`, if
     given. Raises MemoryError_."""
     name = free_candidate_id(paths, paths.store(), join_lines(memory.title), now.date(), ledger.states())
     action: ProposedAction = "add" if changed is None else "update"

@@ -45,7 +45,7 @@ _RESTORED_REASON = "This memory was archived as unused and was said again, so it
 def propose_candidate(
     paths: ReviewPaths, candidate: Candidate, memories: MemorySearch | None = None
 ) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
-    """Propose a candidate, unless its claim was rejected, already waits, or a memory says the same.
+    """Proposes a candidate, unless its claim was rejected, already waits, or a memory says the same.
 
     `memories`: an open search of the project, for callers with many candidates; by default, a temporary one is used.
     Raises MemoryError_ if the review folder cannot be written, BusyError.
@@ -162,8 +162,8 @@ def _is_rejected(ledger: Ledger, candidate: Candidate) -> bool:
 
 
 def _was_said_before(ledger: Ledger, candidate: Candidate, fingerprint: Fingerprint, stored: StoredMemory) -> bool:
-    """Whether a memory makes the candidate unnecessary: it comes from the same turn and claim, or it is no longer
-    active, has the same text and is from a later time. The memory may be from another installation."""
+    """Returns whether a memory makes the candidate unnecessary: it comes from the same turn and claim, or it is no
+    longer active, has the same text and is from a later time. The memory may be from another installation."""
     memory = stored.record
     if memory.primitive != candidate.primitive or memory.source == "manual":
         return stored.status != "active" and says_the_same(candidate, memory)
@@ -174,7 +174,8 @@ def _was_said_before(ledger: Ledger, candidate: Candidate, fingerprint: Fingerpr
 
 
 def _is_of_another_branch(paths: ReviewPaths, ledger: Ledger, known: LedgerClaim) -> bool:
-    """Whether the memory that a claim was accepted into has, in this worktree, a state from before the claim."""
+    """Returns whether the memory that a claim was accepted into has, in this worktree, a state from before the
+    claim."""
     if known.state != "accepted":
         return False
     try:
@@ -198,7 +199,7 @@ def _accepted_here(
 
 
 def _was_superseded(ledger: Ledger, store: Store, known: LedgerClaim, time: datetime) -> bool:
-    """Whether a later claim, not a person, replaced the text of an accepted claim before this time."""
+    """Returns whether a later claim, not a person, replaced the text of an accepted claim before this time."""
     later = [one.last_said for one in ledger.claims_about([known.memory]) if one.state == "accepted"]
     if any(known.last_said < said < time for said in later):
         return True
@@ -213,8 +214,8 @@ def _was_superseded(ledger: Ledger, store: Store, known: LedgerClaim, time: date
 
 
 def _add_evidence_to_waiting(paths: ReviewPaths, ledger: Ledger, known: LedgerClaim, candidate: Candidate) -> bool:
-    """Add the quotes of a candidate that says the same to a waiting one. Return False if nothing was added: it has the
-    quotes already, a person changed its file, or an action on it is unfinished."""
+    """Adds the quotes of a candidate that says the same to a waiting one. Returns False if nothing was added: it has
+    the quotes already, a person changed its file, or an action on it is unfinished."""
     path = paths.candidate_path(known.id)
     if any(action.candidate == known.id for action in ledger.unfinished_actions()):
         return False
@@ -243,7 +244,7 @@ def _add_evidence_to_memory(
     fingerprint: Fingerprint,
     stored: StoredMemory,
 ) -> AlreadyKnown:
-    """Add the candidate's evidence to a memory with the same text. It is stored in the private folder; the memory's
+    """Adds the candidate's evidence to a memory with the same text. It is stored in the private folder; the memory's
     file stays unchanged."""
     memory = stored.record
     text = store.quotes.text_with_evidence(memory, candidate.evidence)
@@ -267,7 +268,7 @@ def _write_candidate(
     near: tuple[NearMemory, ...],
     restored: StoredMemory | None = None,
 ) -> Proposal:
-    """Register the candidate in the ledger, then write its file. `restored` is the archived memory that accepting the
+    """Registers the candidate in the ledger, then writes its file. `restored` is the archived memory that accepting the
     candidate would restore."""
     again = {known.id for known in claims if known.state == "pending" and known.fingerprint.text == fingerprint.text}
     taken = ledger.states().keys() - again

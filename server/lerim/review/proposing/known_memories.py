@@ -50,8 +50,8 @@ _ARCHIVE_PREFIX = f"{SUGGESTION_PREFIX}archive:"
 def find_archived_by_rule(
     paths: ReviewPaths, ledger: Ledger, store: Store, claims: Sequence[LedgerClaim], said_at: datetime
 ) -> StoredMemory | None:
-    """Return the memory that a rule archived and that is now repeated by a claim stated at `said_at`, or None. `claims`
-    are the known claims with the same text."""
+    """Returns the memory that a rule archived and that is now repeated by a claim stated at `said_at`, or None.
+    `claims` are the known claims with the same text."""
     for claim in claims:
         try:
             stored = store.load_by_id(claim.memory)

@@ -25,7 +25,7 @@ from lerim.review.review_paths import ReviewPaths
 
 
 def keep_left_out(paths: ReviewPaths, items: Sequence[DroppedSignal], now: datetime | None = None) -> None:
-    """Save the claims that a sync did not propose. Those without a title are not saved. Raises MemoryError_."""
+    """Saves the claims that a sync did not propose. Those without a title are not saved. Raises MemoryError_."""
     titled_items = [item for item in items if item.title.strip()]
     if not titled_items:
         return
@@ -44,7 +44,7 @@ def list_left_out(paths: ReviewPaths, session: str = "", most: int = MAX_LEFT_OU
 
 
 def propose_anyway(paths: ReviewPaths, given: str) -> ReviewResult:
-    """Make a waiting candidate of a left-out claim, given by its id or a unique prefix of it.
+    """Makes a waiting candidate of a left-out claim, given by its id or a unique prefix of it.
 
     The candidate is an addition even if a memory says the same: the person has seen that this was the reason. If the
     reason makes the claim doubtful, the candidate is flagged, so that it is not accepted automatically. Raises

@@ -16,7 +16,7 @@ from lerim.review.review_paths import ReviewPaths
 def suggest_answer(
     paths: ReviewPaths, proposal_id: str, answer: NeighbourAnswer | None, memory_id: str = "", reason: str = ""
 ) -> Proposal:
-    """Make a model's answer about a memory the suggested answer of a waiting candidate. With None, the candidate is
+    """Makes a model's answer about a memory the suggested answer of a waiting candidate. With None, the candidate is
     only marked as one that a model was asked about.
 
     Raises NotFoundError if it no longer waits, MemoryError_ if a person edited it, it is a suggestion, or the memory

@@ -50,7 +50,7 @@ class Suggestion:
 
 
 def propose_suggestion(paths: ReviewPaths, suggestion: Suggestion) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
-    """Propose a suggestion, unless the same one, for the same texts of its memories, already waits or was rejected.
+    """Proposes a suggestion, unless the same one, for the same texts of its memories, already waits or was rejected.
 
     Raises MemoryError_ if the review folder cannot be written, BusyError.
     """
@@ -113,7 +113,7 @@ def _find_earlier_claim(
 
 
 def _withdraw_older(paths: ReviewPaths, ledger: Ledger, suggestion: Suggestion) -> None:
-    """Withdraw earlier waiting suggestions of the same action for the same memories: the memories' texts have changed
+    """Withdraws earlier waiting suggestions of the same action for the same memories: the memories' texts have changed
     since. One that a person edited stays."""
     memory_ids = {stored.record.id for stored in suggestion.targets}
     prefix = f"{SUGGESTION_PREFIX}{suggestion.action}:"

@@ -57,11 +57,11 @@ class Schedule:
         self.last_tick = now, wall
 
     def is_look_due(self, now: float) -> bool:
-        """Whether to look at the stores now."""
+        """Returns whether to look at the stores now."""
         return self._next_look_at <= now
 
     def is_quiet(self) -> bool:
-        """Whether nothing changed since the stores were looked at."""
+        """Returns whether nothing changed since the stores were looked at."""
         return self._first_change is None
 
     def note_looked(self, now: float, settles_in: float | None) -> None:
@@ -77,16 +77,16 @@ class Schedule:
         self._look_at = at if self._look_at is None else min(self._look_at, at)
 
     def may_run(self, key: str, now: float) -> bool:
-        """Whether a project may be worked on, or has to wait after a failure."""
+        """Returns whether a project may be worked on, or has to wait after a failure."""
         return self._not_before.get(key, now) <= now
 
     def note_success(self, key: str) -> None:
-        """Work on a project succeeded."""
+        """Works on a project succeeded."""
         self._failures.pop(key, None)
         self._not_before.pop(key, None)
 
     def note_failure(self, key: str, now: float) -> float:
-        """Work on a project failed, or another process was at work. Returns the seconds until the next try, which
+        """Works on a project failed, or another process was at work. Returns the seconds until the next try, which
         double each time."""
         failures = self._failures[key] = self._failures.get(key, 0) + 1
         seconds = min(self.timings.retry * 2.0 ** min(failures - 1, 20), self.timings.longest_retry)

@@ -67,5 +67,5 @@ def make_workspace_edit(
 
 
 def can_edit_files(sidecar: Sidecar, kind: types.ResourceOperationKind) -> bool:
-    """Whether the editor creates, renames or deletes files as a part of an edit."""
+    """Returns whether the editor creates, renames or deletes files as a part of an edit."""
     return kind in (sidecar.capability("workspace", "workspace_edit", "resource_operations") or ())

@@ -71,8 +71,8 @@ def _describe_key(sidecar: Sidecar, text: MemoryText, line: int, character: int)
 
 
 def _is_quick(text: MemoryText, target: Target) -> bool:
-    """Whether a target is described faster here than in a thread: its memory has been read or is read quickly, or its
-    symbol is in a small file."""
+    """Returns whether a target is described faster here than in a thread: its memory has been read or is read
+    quickly, or its symbol is in a small file."""
     repo = text.repo
     if repo is None:
         return False

@@ -68,7 +68,7 @@ class MemoryText:
 
 
 def is_memory_uri(sidecar: Sidecar, uri: str) -> bool:
-    """Whether a URI is that of a memory or a candidate, by its folder alone."""
+    """Returns whether a URI is that of a memory or a candidate, by its folder alone."""
     path = uri_to_path(uri) if uri.endswith(".md") else None
     return path is not None and kind_of_document(Path(path), sidecar.home.memory) is not None
 

@@ -109,6 +109,6 @@ def _locate_references(
 
 
 def _names_same(written: Reference, wanted: Reference) -> bool:
-    """Whether a reference names the symbol; `save` finds `Store.save`, too."""
+    """Returns whether a reference names the symbol; `save` finds `Store.save`, too."""
     last = written.symbol.rpartition(".")[2]
     return written.path == wanted.path and wanted.symbol in (written.symbol, last)

@@ -72,7 +72,7 @@ LANGUAGE_FEATURES = (
 
 
 def can_register_later(sidecar: Sidecar, feature: LanguageFeature) -> bool:
-    """Whether the editor can be told about a feature after `initialize`."""
+    """Returns whether the editor can be told about a feature after `initialize`."""
     return bool(sidecar.capability("text_document", feature.capability, "dynamic_registration"))
 
 

@@ -91,5 +91,5 @@ def _speaker(turn: SessionTurn, agent: str) -> str:
 
 
 def can_show_transcripts(sidecar: Sidecar) -> bool:
-    """Whether the editor asks a server for the text of documents that are no files."""
+    """Returns whether the editor asks a server for the text of documents that are no files."""
     return sidecar.capability("workspace", "text_document_content") is not None

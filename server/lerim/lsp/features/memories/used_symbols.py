@@ -79,8 +79,9 @@ def _same_language(one: str, other: str) -> bool:
 
 
 def _shares_package(lines: Sequence[str], path: str, other: str) -> bool:
-    """Whether two files are surely of one Go or Java package, by their folder and this file's `package` line. In Go, a
-    test's names mean nothing elsewhere, and a test or a file left out of the build may be a package of its own."""
+    """Returns whether two files are surely of one Go or Java package, by their folder and this file's `package`
+    line. In Go, a test's names mean nothing elsewhere, and a test or a file left out of the build may be a package
+    of its own."""
     ending = path.rpartition(".")[2]
     same_folder = path.rpartition("/")[0] == other.rpartition("/")[0]
     if not same_folder or ending not in ("go", "java") or not other.endswith(f".{ending}"):

@@ -140,7 +140,7 @@ def _load_summary(session: browsing.SessionListItem, home: Home) -> str:
 
 
 def _is_beginning(title: str, session: str) -> bool:
-    """Whether one of two titles only cuts the other short."""
+    """Returns whether one of two titles only cuts the other short."""
     one, other = (" ".join(text.casefold().rstrip("….").split()) for text in (title, session))
     return one.startswith(other) or other.startswith(one)
 

@@ -106,7 +106,7 @@ class LineReading(ABC, Generic[Record, Tally]):
 
     @abstractmethod
     def _is_known(self, record: Record) -> bool:
-        """Whether a record has a form that this reader knows, even if it is part of no turn."""
+        """Returns whether a record has a form that this reader knows, even if it is part of no turn."""
 
     @abstractmethod
     def _build_session(self) -> Session:
@@ -194,7 +194,8 @@ class LineReading(ABC, Generic[Record, Tally]):
         return offset
 
     def _knows_no_record(self, file: BufferedReader[Any]) -> bool:
-        """Whether there are records at the beginning of a file, and none of them has a form that this reader knows."""
+        """Returns whether there are records at the beginning of a file, and none of them has a form that this reader
+        knows."""
         is_record_known = [
             self._is_known(record)
             for _, _, data, _ in islice(LineStream(file, 0), LINES_OF_A_FORM)
