@@ -220,7 +220,7 @@ def _open_usable(path: Path, schema: Schema, wait: float | None) -> sqlite3.Conn
 
 
 def _open_or_make(path: Path, schema: Schema, problems: list[Problem] | None, wait: float | None) -> sqlite3.Connection:
-    """Creates, upgrade or replaces the database, unless another process has done so; the lock is held."""
+    """Creates, upgrades or replaces the database, unless another process has done so; the lock is held."""
     if not _is_marked_damaged(path, schema):
         db = _open_usable(path, schema, wait)
         if db is not None:

@@ -60,11 +60,9 @@ def find_other_folders(project: Project, home: Home) -> list[OtherFolder]:
 
 
 def remember_first_commit(project: Project, home: Home, environ: Mapping[str, str]) -> None:
-    """Notes the first commit of a registered project, once: where the repository is gone one day, another clone is
-    known by it. Git walks the whole history for it, so a repository in which it finds none in time is not asked again.
-
-    Raises ProjectError.
-    """
+    """Records the first commit of a registered project, once: if the repository is gone one day, another clone is
+    recognized by it. Git walks the whole history to find it, so a repository in which it does not find one in time
+    is not asked again. Raises ProjectError."""
     entry = registry.read_entry(home, project.key)
     if entry is None or entry.first_commit or not read_head_commit(project.root, project.common_dir):
         return

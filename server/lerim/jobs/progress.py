@@ -79,7 +79,8 @@ def wait_for_other_sync(
 
 
 def find_sync_elsewhere(home: Home, key: str) -> SyncElsewhere | None:
-    """Returns the sync of a project that runs now, in any process; None if there is none, or if it does not say so."""
+    """Returns the sync of a project that is running, in any process; None if there is none, or if it shares no
+    progress."""
     folder = home.project(key)
     try:
         found = msgspec.json.decode(read_regular_file(folder / _FILE), type=SyncElsewhere)

@@ -297,7 +297,7 @@ def _execute_order(order: Order, lines: LineWriter, cancelled: Callable[[], bool
 
 
 def _tell_day(project: Project, home: Home, day: str) -> JournalPage:
-    """Returns the page of a day. Raises UsageError if it is not a day."""
+    """Returns the page of a day. Raises UsageError if `day` is not a day."""
     from lerim.journal import build_page, open_journal, parse_day
 
     now = datetime.now(UTC)

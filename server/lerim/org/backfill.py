@@ -1,4 +1,5 @@
-"""Sends this machine's sessions to the queue, once each, and says before what that takes."""
+"""Sends this machine's sessions to the queue, each once, and estimates beforehand how long that takes and what it
+costs."""
 
 from __future__ import annotations
 
@@ -35,14 +36,14 @@ INSERT INTO procrastinate_jobs (queue_name, task_name, queueing_lock, args)
 SELECT queue, 'extract', %(team)s || ':' || key, jsonb_build_object('key', key) FROM sent
 ON CONFLICT (queueing_lock) WHERE status = 'todo' DO NOTHING
 """
-"""A row and its job in one statement: neither is ever without the other."""
+"""Inserts a row and its job in one statement, so that neither exists without the other."""
 
 
 _SEEN = """
 SELECT key FROM extractions WHERE team = %(team)s AND NOT (%(copies)s <> '' AND (
     state IN ('failed', 'gone') OR (state = 'waiting' AND queue <> %(copies)s)))
 """
-"""With a queue of copies, a session that has no result and is not there does not count as sent."""
+"""With a queue of copies, a session counts as sent only if it has a result or is in that queue."""
 
 _SEND_COPIES_OF_SENT = """
 WITH given AS (
@@ -85,8 +86,9 @@ class BackfillPlanView(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class BackfillScope:
-    """Which sessions a backfill takes: of these repositories (none: of all), written to since a time, with a model;
-    `copies` is where redacted copies of them are put, for workers of any machine."""
+    """Which sessions a backfill takes: those of these repositories (of all, if there are none) that were written to
+    since a time, to be read with a model. `copies` is where redacted copies of them are put, for workers on any
+    machine."""
 
     projects: Sequence[Project]
     since: datetime | None

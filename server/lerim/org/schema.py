@@ -21,7 +21,7 @@ _LOCK = 7_305_321
 """The advisory lock with which two set-ups at once take turns."""
 _TEAM = compile_later(r"^[a-z][a-z0-9_]{0,30}\Z")
 _FIRST_TEAM = "main"
-"""The team of a database that nobody has named a team for."""
+"""The team of a database for which nobody has named one."""
 _QUEUE_MIGRATION = (1, "queue")
 """Procrastinate's own tables; the other migrations are files."""
 _NEEDED_EXTENSIONS = {"meaning": "vector"}
@@ -40,7 +40,8 @@ _LEAVE_NUMBERS = (
     "REVOKE INSERT, UPDATE ON {schema}.{table} FROM {worker}",
     "GRANT INSERT ({columns}), UPDATE ({columns}) ON {schema}.{table} TO {worker}",
 )
-"""All teams are counted together: who could choose numbers could take those that the next rows of others get."""
+"""The rows of all teams are numbered together: who could choose a number could take the one that another team's next
+row would get."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +139,8 @@ def _apply(connection: psycopg.Connection, number: int, name: str, text: str) ->
 
 
 def _add_extension(connection: psycopg.Connection, name: str) -> bool:
-    """Enables an extension if the server has it and this user may. Returns whether the database has it now. Nothing
-    that is wrong with it keeps the rest from being set up."""
+    """Enables an extension if the server has it and this user may. Returns whether the database has it now. A
+    problem with the extension does not keep the rest from being set up."""
     row = connection.execute(
         "SELECT installed_version IS NOT NULL FROM pg_available_extensions WHERE name = %s", (name,)
     ).fetchone()
@@ -163,7 +164,8 @@ def _earlier_teams(connection: psycopg.Connection) -> list[str]:
 
 
 def _make_roles(connection: psycopg.Connection, team: str) -> None:
-    """Makes the two roles of a team. Roles belong to the whole server, so that another database may have made them."""
+    """Makes the two roles of a team. Roles belong to the whole server, so another database may have made them
+    already."""
     worker, reader = worker_role(team), reader_role(team)
     with _take_turns(connection):
         for role in (reader, worker):

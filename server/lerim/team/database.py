@@ -47,7 +47,7 @@ class TeamDatabase:
 
     @property
     def address(self) -> str:
-        """The connection string, for a connection that is not ours."""
+        """The connection string, for a connection that is not made by this module."""
         return make_address(self.url, self.team)
 
     @contextmanager
@@ -156,8 +156,8 @@ def describe_address(url: str) -> str:
 
 
 def keep_trying(act: Callable[[], Returned]) -> Returned:
-    """Returns what `act` returns, which stores what must not be lost: while the database is away, it is done again, so
-    it has to be harmless to do it twice. Raises OrgError after `KEEP_SECONDS`."""
+    """Calls `act`, which stores what must not be lost, and returns its result. While the database is away, it is
+    called again, so it must be harmless to call it twice. Raises OrgError after `KEEP_SECONDS`."""
     end = time.monotonic() + KEEP_SECONDS
     while True:
         try:
@@ -169,7 +169,7 @@ def keep_trying(act: Callable[[], Returned]) -> Returned:
 
 
 def make_storable(text: str) -> str:
-    """Returns a text without what PostgreSQL does not store."""
+    """Returns a text without the characters that PostgreSQL does not store."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 

@@ -26,7 +26,7 @@ NOT_SET_UP = (
     " `lerim org init`."
 )
 BATCH = 16
-"""How many memories are read at once; what is read is stored before the next."""
+"""How many memories are embedded at once; their vectors are stored before the next are."""
 
 _STATE = """
 SELECT to_regclass('memory_vectors') IS NOT NULL,
@@ -50,7 +50,7 @@ SELECT team, project, id, %(part)s, %(model)s, %(meaning)s::real[] FROM memories
 WHERE team = %(team)s AND project = %(project)s AND id = %(id)s AND title = %(title)s AND body = %(body)s FOR SHARE
 ON CONFLICT (team, project, id, part) DO UPDATE SET (model, meaning) = (excluded.model, excluded.meaning)
 """
-"""Nothing for a memory that is gone or says something else by now."""
+"""Saves nothing for a memory that has been deleted or changed meanwhile."""
 
 
 class SharedMemories(msgspec.Struct, frozen=True):
@@ -90,8 +90,8 @@ def count_shared_memories(database: TeamDatabase) -> SharedMemories:
 
 
 def store_vectors(database: TeamDatabase, project: str, report: ReportProgress) -> SharedMemories:
-    """Reads the memories of a project that have no vectors yet, about 35 ms of processor time each, if the database
-    and this machine can; and counts them. Doing it again reads nothing. Raises OrgError."""
+    """Embeds the memories of a project that have no vectors yet, in about 35 ms of processor time each, if the
+    database and this machine support it. Returns the counts. Calling it again embeds nothing. Raises OrgError."""
     with database.open() as connection:
         values = {"team": database.team, "project": project, "model": MODEL_SHA256}
         if not describe_missing_vectors(connection) and is_sentence_model_installed():

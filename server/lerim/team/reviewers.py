@@ -39,7 +39,8 @@ def find_reviewers(owners: CodeOwners, references: Iterable[object], memory_fold
 
 
 def is_for(reviewers: Sequence[str], candidate: Candidate, project: Project, owners: CodeOwners) -> bool:
-    """Returns whether one of these reviewers owns what the candidate is about. No reviewers: everything is for you."""
+    """Returns whether one of these reviewers owns what the candidate is about. Without reviewers, every candidate
+    counts."""
     wanted = {one.lower() for one in reviewers}
     found = find_reviewers(owners, candidate.references, project.memory_folder)
     return not wanted or any(one.lower() in wanted for one in found)

@@ -11,7 +11,7 @@ from lerim.team.reviewers import ReviewerView, count_by_reviewer
 MAX_FAILURES = 20
 RATE_MINUTES = 10
 WORKER_MINUTES = 60
-"""How long a worker is listed that ends no session any more."""
+"""How many minutes a worker stays listed after it finished its last session."""
 TOLD_STATES = ["quarantined", "failed", "gone", "changed"]
 """The states of sessions that are listed with what happened to them, in this order."""
 ENDED_WITHOUT_RESULT = ("failed", "quarantined", "gone", "changed", "cancelled")

@@ -67,7 +67,8 @@ def _estimate(context: SyncContext, catalog: Catalog, last: date) -> WaitingWork
 
 
 def _with_facts(waits: WaitingWork, days: int) -> WaitingWork:
-    """Adds the most that the questions for facts of so many days may take; their price is that of the other tokens."""
+    """Adds the most tokens that the questions for facts of this many days may take; they are priced like the other
+    tokens."""
     if not (waits.model and waits.tokens):
         return waits
     tokens = waits.tokens + days * MAX_MODEL_TURNS * FACT_TOKENS

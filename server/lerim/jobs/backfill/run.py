@@ -94,7 +94,7 @@ class _Backfill:
         self.next_day = ""
 
     def at(self, moment: datetime) -> SyncContext:
-        """Returns the context of a sync at a moment, which sees nothing of what was said later than in its second."""
+        """Returns the context of a sync at a moment. The sync sees nothing that was said after that second."""
         limit, end = self.options.budget, moment + timedelta(seconds=1)
         if limit is not None:
             limit = max(0.0, limit - total_usage(self.spent).cost)
@@ -135,7 +135,7 @@ class _Backfill:
         return not self.is_unread(report)
 
     def accept_left_waiting(self, context: SyncContext, day: date) -> None:
-        """Accepts what a killed run proposed on this day, and did not come to accept. A failure becomes a problem."""
+        """Accepts what a killed run proposed on this day but did not get to accept. A failure becomes a problem."""
         least, place = self.options.accept_above, context.place
         if least is None:
             return

@@ -17,7 +17,7 @@ from lerim.sessions import QueueJob
 _POLL_SECONDS = 0.1
 """How often a cancellation is looked for while a process is waited for."""
 Extraction = Callable[[], ExtractedSession]
-"""Returns what was learned from a session, or raises why nothing was."""
+"""Returns what was learned from a session, or raises the error that prevented it."""
 
 
 @dataclass(slots=True)

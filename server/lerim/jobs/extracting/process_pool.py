@@ -25,8 +25,9 @@ from lerim.process import build_lerim_launch
 log = logging.getLogger("lerim.jobs")
 
 MIN_POOL_BYTES = 12_000_000
-"""How much must wait to be read from its start for processes to be worth their start, some seconds of work. More than
-the first batch of a first sync: on a busy machine they would delay the first candidate."""
+"""The least number of bytes, waiting to be read from the beginning, for which processes are worth starting: some
+seconds of work. This is more than the first batch of a first sync, because on a busy machine they would delay the
+first candidate."""
 MAX_PROCESSES = 3
 """With more, the writer could not keep up, and all together would need more than 250 MB."""
 SESSIONS_AHEAD = 8
@@ -67,11 +68,9 @@ class ProcessPool:
             self._idle.put(self._start_child())
 
     def submit(self, request: ExtractionRequest) -> Future[ExtractedSession | None]:
-        """Extracts a session in one of the processes, in turn.
-
-        The result is None if none of them can: then extract it in this process. Its error is that of the session; one
-        whose process was killed, or killed because it took too long, is a ReaderError.
-        """
+        """Extracts a session in one of the processes, in turn. The result is None if none of them can: then extract
+        it in this process. Its error is that of the session; if the process was killed, for example because it took
+        too long, it is a ReaderError."""
         return self._threads.submit(self._extract, request)
 
     def close(self) -> None:

@@ -108,7 +108,7 @@ class SessionReading:
 
     @property
     def due_in(self) -> float | None:
-        """In how many seconds, always more than none, the job is due again; None if it has read everything."""
+        """The number of seconds, always more than 0, until the job is due again; None if everything was read."""
         return CUT_SECONDS if self._is_cut else self._settles_in
 
     @property

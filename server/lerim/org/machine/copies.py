@@ -1,7 +1,7 @@
-"""Redacted copies of sessions at a path that the person names: a folder, a bucket, whatever fsspec reads.
+"""Redacted copies of sessions at a path that the person names: a folder, a bucket, or whatever else fsspec reads.
 
-A copy is a file of JSON lines: what is known of the session and its project, then each turn of the project, redacted.
-Its name is the hash of its bytes, so that a copy which is not whole, or was changed, is never taken for one.
+A copy is a file of JSON lines: what is known of the session and its project, then each turn of the project,
+redacted. Its name is the hash of its bytes, so that an incomplete or changed copy is never used.
 """
 
 from __future__ import annotations
@@ -89,14 +89,13 @@ class CopyFolder:
 
     @property
     def queue(self) -> str:
-        """The name of the queue, within the team, of jobs whose sessions are copies here. It tells nobody the path."""
+        """The name of the team's queue for jobs whose sessions are copies in this folder. It does not reveal the
+        path."""
         return f"{COPY_MARK}{hashlib.sha256(self.address.encode()).hexdigest()[:16]}"
 
     def write(self, transcript: Transcript, project: Project, owners: FolderOwners) -> str:
-        """Writes the copy of a session, unless it is there whole, and returns its place for the database.
-
-        Raises TranscriptError, or another error of reading the session, and OrgError if it cannot be written.
-        """
+        """Writes the copy of a session, unless a complete one exists, and returns its place for the database. Raises
+        TranscriptError, or another error of reading the session, and OrgError if it cannot be written."""
         with faults_as_errors(transcript.platform, transcript.place):
             data = _encode_copy(transcript, project, owners)
         if len(data) > MAX_COPY_BYTES:
@@ -111,8 +110,8 @@ class CopyFolder:
         return COPY_MARK + digest
 
     def load_copy(self, place: str) -> SessionCopy | None:
-        """Returns the copy at a place that the database names; None if there is none. Raises TranscriptError if it is
-        not whole, and OrgError if it cannot be read now."""
+        """Returns the copy at a place that the database names; None if there is none. Raises TranscriptError if it
+        is incomplete, and OrgError if it cannot be read at the moment."""
         digest = place.removeprefix(COPY_MARK)
         if not re.fullmatch("[0-9a-f]{64}", digest):
             return None

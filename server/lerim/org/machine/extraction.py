@@ -16,7 +16,7 @@ from lerim.sessions import Transcript
 from lerim.team import make_storable_json
 
 EXTRACTOR_VERSION = "1"
-"""To be raised when the same session gives other candidates, so that a backfill extracts it again."""
+"""Raise this when the same session yields other candidates, so that a backfill extracts it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class ExtractionKey:
 
 
 def make_whole_scope(project: Project, owners: FolderOwners) -> ReadingScope:
-    """Returns the scope of a session that counts as over."""
+    """Returns a scope in which a session counts as finished."""
     return ReadingScope(project, owners, math.inf)
 
 

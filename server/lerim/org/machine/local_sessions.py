@@ -56,7 +56,7 @@ class LocalSessions:
         return self._projects.get(cwd)
 
     def owners_for(self, project: Project) -> FolderOwners:
-        """Returns who owns working folders, this project before the registered ones."""
+        """Returns the owners of working folders. This project takes precedence over the registered ones."""
         registered, _ = list_projects(self.home)
         return FolderOwners([project, *(one for one in registered if one.key != project.key)], home=self.home)
 

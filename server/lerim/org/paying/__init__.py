@@ -1,4 +1,5 @@
-"""What models cost an organisation: one budget and rate for all workers, stored answers, and the price said before."""
+"""What models cost an organisation: one budget and rate for all workers, stored answers, and the price estimated
+beforehand."""
 
 import lazy_loader
 

@@ -30,15 +30,15 @@ from lerim.sessions import Transcript
 
 
 def make_paying_model(model: Model, budget: FleetBudget, home: Home, environ: Mapping[str, str]) -> dspy.LM:
-    """Returns a language model whose answers are paid from the team's budget and stored. It makes no second try: where
-    a service asks for patience, the job is scheduled again."""
+    """Returns a language model whose answers are paid from the team's budget and stored. It does not retry: if a
+    service asks to wait, the job is scheduled again."""
     engine = Engine(model, lambda: False, home=home, environ=environ, budget=budget, most_tries=1)
     return make_language_model(PaidAnswers(model, engine, budget))
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswers:
-    """What a model asked about a session came to, with the parts of answers that could not be read."""
+    """The result of asking a model about a session, with the parts of its answers that could not be read."""
 
     candidates: list[Candidate]
     problems: list[Problem]

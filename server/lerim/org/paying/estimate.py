@@ -16,9 +16,9 @@ from lerim.sessions import Transcript
 from lerim.team import TeamDatabase
 
 SAMPLE = 24
-"""How many sessions are read for an estimate; the others are taken to be like them, by their size."""
+"""How many sessions are read for an estimate. The others are assumed to be like them, in proportion to their size."""
 LEAST_ANSWERS = 10
-"""From so many answers of the model to the team on, their mean size is used instead of a general one."""
+"""Once the team has this many answers of the model, their mean size is used instead of a general one."""
 
 
 class Estimate(msgspec.Struct, frozen=True):

@@ -1,8 +1,8 @@
 """One budget and one rate for all workers of a team, as rows of the database.
 
-Before a call a token is taken from the bucket of its model and the most it may cost is reserved, in one statement.
-Where there is no token or no money, nobody waits: the job is scheduled again. A service that asks for patience slows
-the whole fleet.
+Before a call, a token is taken from the bucket of its model and the most that the call may cost is reserved, in one
+statement. If no token or no money is left, no worker waits: the job is scheduled again. A service that asks to wait
+slows down the whole fleet.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ class FleetBudget:
         return row is not None and row[0]
 
     def pause(self, model: str, seconds: float) -> datetime:
-        """Lets no worker of the team call the model for so long, but at most a day: a service may ask for anything.
-        Returns until when. Raises OrgError."""
+        """Keeps every worker of the team from calling the model for this many seconds, at most a day: a service may
+        ask for anything. Returns until when. Raises OrgError."""
         with self.database.open() as connection:
             row = connection.execute(
                 "INSERT INTO rates (team, model, calls_left, paused_until)"

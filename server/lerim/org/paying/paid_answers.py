@@ -1,6 +1,8 @@
-"""Asks a model for an extraction, and stores each answer before anything is made of it: run at least once, paid once.
+"""Asks a model for an extraction and stores each answer before it is used, so that a job may run twice but is paid
+once.
 
-An answer is found by a hash of the model and the whole request. The request itself, which is redacted, is not stored.
+An answer is found by a hash of the model and the whole request. The request itself, which is redacted, is not
+stored.
 """
 
 from __future__ import annotations
@@ -78,7 +80,8 @@ class PaidAnswers:
 
 
 def _make_response(request: lm15.Request, answer: _Answer) -> lm15.Response:
-    """Returns a stored answer in the form in which the engine gives it, the first time, too: both give the same."""
+    """Returns a stored answer in the form in which the engine returns it. It is used the first time, too, so that
+    both give the same result."""
     usage = lm15.Usage(input_tokens=answer.input_tokens, output_tokens=answer.output_tokens)
     message = lm15.Message.assistant([lm15.TextPart(answer.text)])
     return lm15.Response(id=None, model=request.model, message=message, finish_reason=answer.finish, usage=usage)

@@ -26,11 +26,12 @@ from lerim.sessions import Transcript
 from lerim.team import TeamDatabase, name_project
 
 LOOK_AGAIN_SECONDS = 10.0
-"""How long a list of this machine's sessions is good for if one is missing from it."""
+"""How many seconds a list of this machine's sessions is used before it is made again because a session is missing
+from it."""
 WAIT_FOR_PERSON_SECONDS = 300.0
-"""After how many seconds a session is tried again that needs a person: a key, a price, a model in the settings."""
+"""How many seconds a session waits that needs something from a person: a key, a price, a model in the settings."""
 WAIT_FOR_DATABASE_SECONDS = 5.0
-"""After how many seconds a session is tried again that the database could not be asked about."""
+"""How many seconds a session waits if the database could not be asked about it."""
 
 
 class LocalExtractor:
@@ -48,8 +49,8 @@ class LocalExtractor:
         self._looked_at = float("-inf")
 
     def extract(self, extraction: BegunExtraction) -> ExtractionResult:
-        """Returns the candidates of a session, or why there are none. Raises nothing: one session that cannot be read,
-        or a bug met on it, must not end the others."""
+        """Returns the candidates of a session, or why there are none. Raises nothing: a session that cannot be read,
+        or that reveals a bug, must not end the others."""
         try:
             return self._extract(extraction)
         except TranscriptError as error:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ReaderDiedError(OrgError):
-    """The process that read a session has died: of the session, or because somebody killed it."""
+    """The process that read a session has died: because of the session, or because somebody killed it."""
 
 
 @dataclass(slots=True)

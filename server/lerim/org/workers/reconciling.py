@@ -18,7 +18,7 @@ WHERE candidates.team = %s AND candidates.project = %s
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """One stored candidate: of which extraction, said when and in which session, and what it came to before."""
+    """A stored candidate: its extraction, when and in which session it was said, and its earlier outcome."""
 
     key: str
     ordinal: int
@@ -47,7 +47,8 @@ def reconcile_project(database: TeamDatabase, project: str) -> None:
 
 
 def _find_changes(said: Sequence[_Said]) -> Iterable[tuple[_Said, str, str]]:
-    """Yields the candidates whose outcome is another than before, each with its outcome and what it repeats."""
+    """Yields the candidates whose outcome differs from the stored one, each with its new outcome and what it
+    repeats."""
     newest = {one.session: (one.sent_at, one.key) for one in sorted(said, key=lambda one: (one.sent_at, one.key))}
     first: dict[str, str] = {}
     for one in sorted(said, key=lambda one: (one.said_at, one.session, one.ordinal, one.key)):

@@ -14,7 +14,8 @@ from lerim.org.machine import encode_candidate
 from lerim.team import TeamDatabase
 
 MAX_TRIES = 3
-"""After so many tries that nobody survived, a session is quarantined: it may be what kills its workers."""
+"""The number of tries, none of which its worker survived, after which a session is quarantined: it may be what kills
+them."""
 MAX_PROBLEM_CHARS = 300
 
 _COUNT_LOST_CALLS = """
@@ -23,8 +24,9 @@ UPDATE calls SET settled = true, dollars = least(dollars, (
     WHERE answered.team = calls.team AND answered.model = calls.model AND answered.output_tokens > 0))
 WHERE team = %(team)s AND key = %(key)s AND NOT settled
 """
-"""A call whose worker died, or whose answer never came: nobody waits for it any more, and its service may have billed
-it. It counts as a call of the model costs on average, and at the most it may cost while none was answered."""
+"""Settles calls whose worker died or whose answer never came: nobody waits for them any more, and the service may
+have billed them. Each counts as much as a call of the model costs on average; while none was answered, as the most
+it may cost."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ STALLED_SECONDS = 30.0
 RECONNECT_SECONDS = 2.0
 POLLING_SECONDS = 1.0
 _AT_ONCE = datetime(2000, 1, 1, tzinfo=UTC)
-"""A time that is past by any clock: those of two machines may be an hour apart."""
+"""A time in the past by any clock: those of two machines may differ by an hour."""
 
 _STALLED = """
 SELECT job.id FROM procrastinate_jobs AS job LEFT JOIN procrastinate_workers AS worker ON worker.id = job.worker_id
@@ -59,7 +59,8 @@ class _NotNowError(Exception):
 
 
 class _LaterStrategy(retry.BaseRetryStrategy):
-    """Schedules a job again: at the time it asked for, or soon if its worker or the database died of something else."""
+    """Schedules a job again: at the time it asked for, or soon if its worker or the database failed for another
+    reason."""
 
     def get_retry_decision(self, *, exception: BaseException, job: jobs.Job) -> retry.RetryDecision | None:
         if isinstance(exception, _NotNowError):
@@ -98,10 +99,8 @@ class Worker:
             self.queues.append(self.database.host_queue(open_copies(self.copies).queue))
 
     def run(self) -> None:
-        """Works until Ctrl-C or a request to end; jobs at hand are finished first, unless it is asked twice.
-
-        If the database goes away, the worker waits for it.
-        """
+        """Works until Ctrl-C or a request to end. Jobs in progress are finished first, unless it is asked twice. If
+        the database goes away, the worker waits for it."""
         for name in ("procrastinate", "psycopg.pool"):
             logging.getLogger(name).setLevel(logging.CRITICAL)  # `lerim org status` shows what fails
         readers = [Reader(self.database, self.environ, self.copies) for _ in range(self.concurrency)]
@@ -167,8 +166,9 @@ class Worker:
         await asyncio.to_thread(reconcile_project, self.database, project)
 
     async def _look_after_jobs(self) -> None:
-        """Gives signs of life for the jobs at hand, also while Procrastinate reconnects or ends, and take over those of
-        workers that died. It is no periodic task of the queue: those go by the clock of whichever machine is ahead."""
+        """Gives signs of life for the jobs in progress, also while Procrastinate reconnects or ends, and takes over
+        those of workers that died. This is not a periodic task of the queue, because those follow the clock of
+        whichever machine is ahead."""
         while True:
             with suppress(OrgError):  # it is away; the next time is soon
                 await asyncio.to_thread(show_life, self.database, list(self._at_hand))
@@ -229,8 +229,7 @@ def _handle_signals(stop: Callable[[], object]) -> Iterator[None]:
 
 
 def show_life(database: TeamDatabase, keys: list[str]) -> None:
-    """Says that whoever holds the jobs of these extractions is alive: they are at hand in this process. Raises
-    OrgError."""
+    """Records that this process is alive and works on the jobs of these extractions. Raises OrgError."""
     if keys:
         database.execute(_SHOW_LIFE, (keys,))
 
