@@ -307,7 +307,7 @@ def error_reason(error: BaseException) -> str:
 
 
 def error_location(error: BaseException) -> str:
-    """The place an error was raised, such as `file.py:12 in name`, without its message."""
+    """Returns the place an error was raised, such as `file.py:12 in name`, without its message."""
     frame = error.__traceback__
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next

@@ -37,7 +37,7 @@ def _path_type(platform: str) -> type[PurePath]:
 
 
 def user_home(environ: Mapping[str, str], platform: str = sys.platform) -> PurePath:
-    """The person's home folder: `USERPROFILE` on Windows, `HOME` elsewhere.
+    """Returns the person's home folder: `USERPROFILE` on Windows, `HOME` elsewhere.
 
     Raises HomeError if it is not set or not absolute.
     """
@@ -99,13 +99,13 @@ def claude_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tu
 
 
 def codex_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
-    """The folder of Codex: `CODEX_HOME`, else `~/.codex`."""
+    """Returns the folder of Codex: `CODEX_HOME`, else `~/.codex`."""
     return (_first_folder(environ, "CODEX_HOME", platform, user_home(environ, platform) / ".codex"),)
 
 
 def opencode_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
-    """The data folder of OpenCode (XDG on every system); `OPENCODE_DB` is the path of a
-    database, absolute or relative to that folder."""
+    """Returns the data folder of OpenCode (XDG on every system); `OPENCODE_DB` is the path of a database, absolute
+    or relative to that folder."""
     base = _first_folder(environ, "XDG_DATA_HOME", platform, user_home(environ, platform) / ".local" / "share")
     database = environ.get("OPENCODE_DB", "").strip()
     own = base / "opencode"
@@ -113,7 +113,7 @@ def opencode_roots(environ: Mapping[str, str], platform: str = sys.platform) -> 
 
 
 def gemini_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
-    """The folder of Gemini CLI: `.gemini` in `GEMINI_CLI_HOME`, else in the person's home."""
+    """Returns the folder of Gemini CLI: `.gemini` in `GEMINI_CLI_HOME`, else in the person's home."""
     return (_first_folder(environ, "GEMINI_CLI_HOME", platform, user_home(environ, platform)) / ".gemini",)
 
 
@@ -137,13 +137,13 @@ def editor_user_folders(products: Sequence[str], environ: Mapping[str, str], pla
 
 
 def cursor_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
-    """The `User` folders of Cursor, and `~/.cursor` with the transcripts of its agents."""
+    """Returns the `User` folders of Cursor, and `~/.cursor` with the transcripts of its agents."""
     return (*editor_user_folders(CURSOR_PRODUCTS, environ, platform), user_home(environ, platform) / ".cursor")
 
 
 def copilot_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
-    """The folder of Copilot's command line (`COPILOT_HOME`, else `~/.copilot`), VS Code's `User` folders, and those of
-    its server, which may store the chats of a remote window."""
+    """Returns the folder of Copilot's command line (`COPILOT_HOME`, else `~/.copilot`), VS Code's `User` folders,
+    and those of its server, which may store the chats of a remote window."""
     home = user_home(environ, platform)
     own = _first_folder(environ, "COPILOT_HOME", platform, home / ".copilot")
     servers = (home / ".vscode-server" / "data" / "User", home / ".vscode-server-insiders" / "data" / "User")

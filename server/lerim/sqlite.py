@@ -115,7 +115,8 @@ def connect(
 
 
 def file_uri(path: PurePath) -> str:
-    """An absolute path as the URI that SQLite takes: `?`, `#`, `%` and drives are data; no host is ever named."""
+    """Returns an absolute path as the URI that SQLite takes: `?`, `#`, `%` and drives are data; no host is ever
+    named."""
     posix_path = path.as_posix()
     return "file://" + ("" if posix_path.startswith("/") else "/") + quote(os.fsencode(posix_path))
 
@@ -140,7 +141,7 @@ def run_script(db: sqlite3.Connection, script: str) -> None:
 
 
 def schema_version(db: sqlite3.Connection) -> int:
-    """The schema version of a database; 0 for an empty one. Raises sqlite3.Error."""
+    """Returns the schema version of a database; 0 for an empty one. Raises sqlite3.Error."""
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
@@ -304,7 +305,7 @@ def _is_marked_damaged(path: Path, schema: Schema) -> bool:
 
 
 def _damage_marker(path: Path) -> Path:
-    """The file that says that damage was met in the database."""
+    """Returns the file that says that damage was met in the database."""
     return path.with_name(f"{path.name}.damaged")
 
 

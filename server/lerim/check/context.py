@@ -35,11 +35,12 @@ class CheckContext:
     _files_by_word: dict[str, list[str]] = field(default_factory=dict)
 
     def paths_of(self, memory_id: str) -> list[Path]:
-        """The files that an id has."""
+        """Returns the files that an id has."""
         return self.known_paths.get(memory_id) or self.store.paths_of(memory_id)
 
     def tracked_files_named(self, name: str) -> list[str]:
-        """The paths of the files with this name that git tracks. Its index, which may be large, is read once."""
+        """Returns the paths of the files with this name that git tracks. Its index, which may be large, is read
+        once."""
         if not self._tracked:
             for path in tracked.read_tracked_paths(self.project.root, self.project.common_dir):
                 self._tracked.setdefault(path.rpartition("/")[2], []).append(path)
@@ -51,7 +52,7 @@ class CheckContext:
             self._files_by_word.update(find_words(self.project.root, words, self.environ))
 
     def files_with(self, word: str) -> list[str]:
-        """The paths of the files in which git finds a word."""
+        """Returns the paths of the files in which git finds a word."""
         if self.environ is None:
             return []
         if word not in self._files_by_word:
@@ -59,7 +60,7 @@ class CheckContext:
         return self._files_by_word[word]
 
     def load_ends(self, memory_id: str) -> tuple[str, ...]:
-        """The ids that a memory replaces or resolves."""
+        """Returns the ids that a memory replaces or resolves."""
         try:
             record = self.store.load_by_id(memory_id).record
         except (MemoryError_, BoundaryError):

@@ -76,20 +76,20 @@ class CheckReport:
     candidate_count: int
 
     def count(self, severity: Severity) -> int:
-        """How many findings are as bad as this."""
+        """Returns how many findings are as bad as this."""
         return sum(one.severity == severity for one in self.findings)
 
     def relative(self, file: str) -> str | None:
-        """A file's path from the project's root, with forward slashes; None if it is elsewhere."""
+        """Returns a file's path from the project's root, with forward slashes; None if it is elsewhere."""
         return _relative_path(self.root, file)
 
     def shown_path(self, file: str) -> str:
-        """A file's path as it is shown: from the project's root, if it is there."""
+        """Returns a file's path as it is shown: from the project's root, if it is there."""
         return shown_path(self.root, file)
 
 
 def shown_path(root: str, file: str) -> str:
-    """A file's path as reports show it: from the project's `root`, if it is there."""
+    """Returns a file's path as reports show it: from the project's `root`, if it is there."""
     return files.path_to_text(_relative_path(root, file) or file)
 
 

@@ -92,7 +92,8 @@ def load_settings(environ: Mapping[str, str], home: Home, root: Path | None = No
 
 @functools.cache
 def _load_defaults() -> Mapping[str, SettingValue]:
-    """The default of each setting. A sync loads its settings many times, and parsing these takes most of the time."""
+    """Returns the default of each setting. A sync loads its settings many times, and parsing these takes most of the
+    time."""
     default = resources.files("lerim.config").joinpath("default.toml").read_text(encoding="utf-8")
     return {name: SETTING_CHECKS[name](value) for name, value in flatten_table(tomllib.loads(default))}
 

@@ -81,12 +81,12 @@ def check_team(team: str) -> None:
 
 
 def worker_role(team: str) -> str:
-    """The role that may read and write what is the team's."""
+    """Returns the role that may read and write what is the team's."""
     return f"lerim_team_{team}_worker"
 
 
 def reader_role(team: str) -> str:
-    """The role that may read what is the team's."""
+    """Returns the role that may read what is the team's."""
     return f"lerim_team_{team}_reader"
 
 
@@ -154,7 +154,7 @@ def _add_extension(connection: psycopg.Connection, name: str) -> bool:
 
 
 def _earlier_teams(connection: psycopg.Connection) -> list[str]:
-    """The teams that this database was set up for. A server has the roles of its other databases, too."""
+    """Returns the teams that this database was set up for. A server has the roles of its other databases, too."""
     rows = connection.execute(
         r"SELECT substring(rolname FROM '^lerim_team_(.+)_worker$') AS team FROM pg_roles"
         r" WHERE rolname ~ '^lerim_team_.+_worker$' AND has_schema_privilege(oid, %s, 'USAGE') ORDER BY team",

@@ -102,7 +102,7 @@ def perform_action(
 
 
 def make_action_id(bulk: str = "") -> str:
-    """A new id of an action. One of a bulk begins with the id of the bulk and a dot."""
+    """Returns a new id of an action. One of a bulk begins with the id of the bulk and a dot."""
     return f"{bulk}.{secrets.token_hex(6)}" if bulk else secrets.token_hex(6)
 
 
@@ -252,7 +252,7 @@ def _write(paths: ReviewPaths, change: FileChange) -> None:
 
 
 def read_current_text(change: FileChange) -> str | None:
-    """The current text of the changed file; None if it does not exist. Raises MemoryError_, BoundaryError."""
+    """Returns the current text of the changed file; None if it does not exist. Raises MemoryError_, BoundaryError."""
     try:
         return files.read_text(Path(change.path), MAX_ANY_FILE, Path(change.anchor))
     except NotFoundError:

@@ -12,11 +12,11 @@ from lerim.review.review_paths import ReviewPaths
 
 
 def make_approval_test(project: Project | None, home: Home) -> Callable[[StoredMemory, Scope], bool]:
-    """A test for whether a person wrote, accepted or confirmed exactly this text of a memory of this project, or of
-    their own, in this installation's review.
+    """Returns a test for whether a person wrote, accepted or confirmed exactly this text of a memory of this project,
+    or of their own, in this installation's review.
 
-    A text that was accepted automatically, that came with the repository, or that was edited in its file since is not
-    approved until the person confirms it. If the ledger cannot be read, no text is.
+    A text that was accepted automatically, that came with the repository, or that was edited in its file since is
+    not approved until the person confirms it. If the ledger cannot be read, no text is.
     """
     personal = ReviewPaths(make_personal_project(home), home)
     own = ReviewPaths(project, home) if project is not None else personal

@@ -12,10 +12,10 @@ from lerim.review.review_paths import ReviewPaths
 
 
 def count_pending(paths: ReviewPaths) -> int:
-    """How many candidates wait: files in the review folder that the ledger knows as pending.
+    """Returns how many candidates wait: files in the review folder that the ledger knows as pending.
 
-    Waits for an action of another process that has changed the files and not yet the ledger.
-    Raises MemoryError_ where the ledger cannot be used.
+    Waits for an action of another process that has changed the files and not yet the ledger. Raises MemoryError_
+    where the ledger cannot be used.
     """
     with paths.open_ledger_if_any() as ledger:
         acting = ledger is not None and ledger.unfinished_actions()

@@ -85,9 +85,8 @@ class _PendingState:
 
 
 def list_pending(paths: ReviewPaths) -> tuple[list[Proposal], list[Problem], int]:
-    """The waiting candidates, the oldest turn first; a problem for each that cannot be read; and how often rejected
-    claims came up again. Writes nothing.
-    """
+    """Returns the waiting candidates, the oldest turn first; a problem for each that cannot be read; and how often
+    rejected claims came up again. Writes nothing."""
     state = _load_pending_state(paths)
     found, problems = load_candidates(paths, state.pending, paths.store(), state.unfinished)
     return found, [*state.problems, *problems], state.blocked
@@ -96,9 +95,8 @@ def list_pending(paths: ReviewPaths) -> tuple[list[Proposal], list[Problem], int
 def list_pending_page(
     paths: ReviewPaths, start: int, limit: int, around: str = "", *, best_first: bool = False
 ) -> PendingPage:
-    """One page of the waiting candidates, in the order of their days or `best_first`; only its files are read whole.
-    `around`: the page with this candidate instead of the one at `start`. Writes nothing.
-    """
+    """Returns one page of the waiting candidates, in the order of their days or `best_first`; only its files are
+    read whole. `around`: the page with this candidate instead of the one at `start`. Writes nothing."""
     state = _load_pending_state(paths)
     ids, problems = list_candidate_ids(paths, state.pending, state.unfinished)
     if best_first:
@@ -110,7 +108,8 @@ def list_pending_page(
 
 
 def list_pending_of_session(paths: ReviewPaths, source: str) -> list[Proposal]:
-    """The waiting candidates of a session (`platform:id`) that can be read; only their files are. Writes nothing."""
+    """Returns the waiting candidates of a session (`platform:id`) that can be read; only their files are. Writes
+    nothing."""
     with paths.open_ledger_if_any() as ledger:
         claims = ledger.claims("pending") if ledger is not None else ()
         ids = [one.id for one in claims if one.source.rpartition("#")[0] == source]
@@ -118,10 +117,9 @@ def list_pending_of_session(paths: ReviewPaths, source: str) -> list[Proposal]:
 
 
 def list_pending_of_file(paths: ReviewPaths, file: str) -> list[Proposal]:
-    """The waiting candidates with a reference to this file or to something in it, the most confident first. One that
-    cannot be read is left out, since the review lists it as a problem. Writes nothing. Raises MemoryError_ where the
-    ledger cannot be used.
-    """
+    """Returns the waiting candidates with a reference to this file or to something in it, the most confident first.
+    One that cannot be read is left out, since the review lists it as a problem. Writes nothing. Raises MemoryError_
+    where the ledger cannot be used."""
     ids = select_with_file(paths, list_pending_page(paths, 0, 0).ids, file)
     found, _ = load_each_candidate(paths, ids, paths.store())
     return sorted(found, key=lambda proposal: (-proposal.record.confidence, proposal.time, proposal.id))
@@ -139,7 +137,7 @@ def _load_pending_state(paths: ReviewPaths) -> _PendingState:
 def with_neighbours(
     paths: ReviewPaths, proposals: Sequence[Proposal], memories: MemorySearch | None = None
 ) -> list[Proposal]:
-    """The same candidates with their `neighbours` set: the active memories near each. Suggestions have none.
+    """Returns the same candidates with their `neighbours` set: the active memories near each. Suggestions have none.
 
     `memories`: an open search of the project; by default, a temporary one is used. Raises MemoryError_.
     """
@@ -166,19 +164,19 @@ def needs_choice(proposal: Proposal) -> bool:
 
 
 def claim_states(paths: ReviewPaths) -> dict[str, ClaimState]:
-    """The state of every candidate that was ever proposed here, by its id. Writes nothing."""
+    """Returns the state of every candidate that was ever proposed here, by its id. Writes nothing."""
     with paths.open_ledger_if_any() as ledger:
         return ledger.states() if ledger is not None else {}
 
 
 def pairs_kept_apart(paths: ReviewPaths) -> set[frozenset[str]]:
-    """The pairs of memories, by their ids, that the person chose to keep separate. Writes nothing."""
+    """Returns the pairs of memories, by their ids, that the person chose to keep separate. Writes nothing."""
     with paths.open_ledger_if_any() as ledger:
         return ledger.choices.pairs_kept_apart() if ledger is not None else set()
 
 
 def acceptances(paths: ReviewPaths) -> dict[str, tuple[datetime, str]]:
-    """When each memory was last accepted or added here, and its claim's source, by its id. Writes nothing.
+    """Returns when each memory was last accepted or added here, and its claim's source, by its id. Writes nothing.
 
     The source is `<platform>:<session>#<turn>`, AGENT_PREFIX and a name, FILE_PREFIX and a place, or "" for a memory
     that a person wrote.
@@ -188,14 +186,14 @@ def acceptances(paths: ReviewPaths) -> dict[str, tuple[datetime, str]]:
 
 
 def list_own_memories(paths: ReviewPaths) -> frozenset[str]:
-    """The ids of the memories that were made on this machine, so that the person who is quoted in them is the one who
-    reads them. A teammate's memory that was only changed here is none of them. Writes nothing."""
+    """Returns the ids of the memories that were made on this machine, so that the person who is quoted in them is
+    the one who reads them. A teammate's memory that was only changed here is none of them. Writes nothing."""
     with paths.open_ledger_if_any() as ledger:
         return frozenset(ledger.list_own_memories()) if ledger is not None else frozenset()
 
 
 def acceptance_times(paths: ReviewPaths) -> dict[str, datetime]:
-    """When each memory was last accepted or added here, by its id. Writes nothing."""
+    """Returns when each memory was last accepted or added here, by its id. Writes nothing."""
     return {memory: time for memory, (time, _) in acceptances(paths).items()}
 
 

@@ -62,7 +62,7 @@ class ReviewPaths:
         return [(alias, present_folder) for alias in self.project.aliases]
 
     def store(self) -> Store:
-        """The memory store of this worktree, or of the person's own memories."""
+        """Returns the memory store of this worktree, or of the person's own memories."""
         make_sentence_test = partial(_make_lerim_sentence_test, self.private, self.moves)
         if not (self.project.is_personal or self.project.private_dir):
             return Store(self.project.memory_dir, self.private, written_by_lerim=make_sentence_test)
@@ -92,11 +92,12 @@ class ReviewPaths:
             yield ledger
 
     def personal(self) -> ReviewPaths:
-        """The paths of the person's own memories, which belong to no repository."""
+        """Returns the paths of the person's own memories, which belong to no repository."""
         return ReviewPaths(make_personal_project(self.home), self.home)
 
     def written_folders(self) -> list[tuple[Path, Path]]:
-        """The folders that Lerim writes files into, as (folder, anchor); nothing below the anchor may be a link."""
+        """Returns the folders that Lerim writes files into, as (folder, anchor); nothing below the anchor may be a
+        link."""
         anchor, state_anchor, private = self.store().anchor, self.state_anchor, self.private
         memory_folders = (*LIVE_FOLDERS, *ARCHIVED_FOLDERS, "summaries", "journal")
         found = [(self.project.memory_dir / name, anchor) for name in memory_folders]
@@ -145,7 +146,7 @@ class ReviewPaths:
             lock.release()
 
     def candidate_path(self, candidate_id: str) -> Path:
-        """The path of a candidate's file. Raises BoundaryError if a part of it is a symbolic link."""
+        """Returns the path of a candidate's file. Raises BoundaryError if a part of it is a symbolic link."""
         return files.resolve_inside(self.state_anchor, self.review / f"{candidate_id}.md")
 
 

@@ -192,8 +192,8 @@ def _usage_row(spent: RoleUsage) -> dict[str, object]:
 
 
 def list_run_folders(paths: ReviewPaths) -> list[Path]:
-    """The existing run folders, the oldest first. A folder whose name is not the time of a run is left out: it may have
-    been committed to the repository by anybody."""
+    """Returns the existing run folders, the oldest first. A folder whose name is not the time of a run is left out:
+    it may have been committed to the repository by anybody."""
     workspace = paths.state / "workspace"
     now = datetime.now(UTC)
     try:

@@ -111,8 +111,8 @@ def load_run(paths: ReviewPaths, name: str) -> RunDetails:
 
 
 def find_last_model_run(paths: ReviewPaths) -> LastRun:
-    """The newest run that asked a model and extracted something; an empty `LastRun` if there is none. Folders whose
-    `extract.json` is missing, unreadable or in another format are skipped."""
+    """Returns the newest run that asked a model and extracted something; an empty `LastRun` if there is none.
+    Folders whose `extract.json` is missing, unreadable or in another format are skipped."""
     for folder in reversed(list_run_folders(paths)):
         extracted = _read_extracted(folder, [])
         if extracted.spent or extracted.steps:

@@ -128,7 +128,8 @@ class UndoView(msgspec.Struct, frozen=True):
 
 
 def candidate_view(proposal: Proposal, scope: Scope = "project") -> CandidateView:
-    """The view of a proposal, without secrets. A person may have put some into its file or its target by hand."""
+    """Returns the view of a proposal, without secrets. A person may have put some into its file or its target by
+    hand."""
     record = redact_record(proposal.record)
     return CandidateView(
         id=proposal.id,
@@ -173,7 +174,7 @@ def _written_time(path: Path) -> str:
 
 
 def left_out_view(item: LeftOut, scope: Scope = "project") -> LeftOutView:
-    """The view of a left-out claim, without secrets and without instructions to an agent."""
+    """Returns the view of a left-out claim, without secrets and without instructions to an agent."""
     candidate = item.candidate
     quote = candidate.evidence[0] if candidate is not None and candidate.evidence else None
     return LeftOutView(
@@ -220,7 +221,7 @@ def _neighbour_view(near: NearMemory) -> NeighbourView:
 
 
 def _suggested_view(proposal: Proposal) -> SuggestedView | None:
-    """The answer that a session's candidate suggests for a memory. Suggestions have none."""
+    """Returns the answer that a session's candidate suggests for a memory. Suggestions have none."""
     if not proposal.is_claim:
         return None
     by: Literal["claim", "model"] = "model" if proposal.maker == "lead" else "claim"
@@ -237,5 +238,5 @@ def _suggested_view(proposal: Proposal) -> SuggestedView | None:
 
 
 def undo_view(action: Action | None) -> UndoView | None:
-    """The view of the action that can be undone, if any."""
+    """Returns the view of the action that can be undone, if any."""
     return UndoView(action.id, action.label) if action else None

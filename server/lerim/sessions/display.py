@@ -24,7 +24,7 @@ _SPACES = re.compile(r"\s+")
 
 
 def session_title(session: SessionListItem) -> str:
-    """The title of a session, or else one made from its opening text, or else its id."""
+    """Returns the title of a session, or else one made from its opening text, or else its id."""
     title = clean_line(session.title or make_session_title(session.opening))
     return title or f"Session {clean_line(session.session_id)[:8]}"
 
@@ -35,8 +35,8 @@ def clean_line(text: str, limit: int = MAX_TITLE) -> str:
 
 
 def make_snippet(text: str, words: str) -> str:
-    """The text around the first match of any word, as one line of whole words without secrets; '' if none occurs. Stop
-    words such as `the` count only if there are no others. Without words, the beginning of the text."""
+    """Returns the text around the first match of any word, as one line of whole words without secrets; '' if none
+    occurs. Stop words such as `the` count only if there are no others. Without words, the beginning of the text."""
     all_words = _WORD.findall(words.lower())
     search_words = [word for word in all_words if word not in STOP_WORDS] or all_words
     position = _find_first(text[:MAX_SNIPPET_SOURCE], search_words)
@@ -54,13 +54,13 @@ def make_snippet(text: str, words: str) -> str:
 
 
 def make_turn_snippet(text: str, tools: str, words: str) -> str:
-    """The snippet of a turn: of its text, or else of its tool calls, or else the beginning of either."""
+    """Returns the snippet of a turn: of its text, or else of its tool calls, or else the beginning of either."""
     return make_snippet(text, words) or make_snippet(tools, words) or make_snippet(text or tools, "")
 
 
 def _find_first(text: str, search_words: Sequence[str]) -> int | None:
-    """Where the first word that begins like one of `search_words` is, which the search reduces to their stems; else the
-    first place that contains one."""
+    """Returns where the first word that begins like one of `search_words` is, which the search reduces to their
+    stems; else the first place that contains one."""
     if not search_words:
         return 0
     pattern = "|".join(re.escape(word[:-1] if len(word) > _MAX_WHOLE_WORD else word) for word in search_words)

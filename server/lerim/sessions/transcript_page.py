@@ -125,7 +125,7 @@ def _split_title(call: StoredCall, text: str) -> tuple[str, str]:
 
 
 def _cut_text(text: str, limit: int) -> tuple[str, int]:
-    """The first `limit` characters, cleaned, and the number of characters cut off."""
+    """Returns the first `limit` characters, cleaned, and the number of characters cut off."""
     cleaned = clean_transcript(text[: limit + _MARGIN])
     if len(text) <= limit:
         return cleaned, 0

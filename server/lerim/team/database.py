@@ -73,7 +73,8 @@ class TeamDatabase:
         return f"{self.team}/*"
 
     def host_queue(self, host: str) -> str:
-        """The queue whose jobs need the transcripts of this machine, or the copies in the folder of this name."""
+        """Returns the queue whose jobs need the transcripts of this machine, or the copies in the folder of this
+        name."""
         return f"{self.team}/{host}"
 
 

@@ -40,7 +40,7 @@ def find_column(line: str, character: int, encoding: str = "utf-16") -> int:
 
 
 def count_units(text: str, encoding: str = "utf-16") -> int:
-    """The editor's column at the end of `text`, which is the start of a line: the inverse of `find_column`."""
+    """Returns the editor's column at the end of `text`, which is the start of a line: the inverse of `find_column`."""
     if text.isascii():
         return len(text)
     codec, size = CODE_UNITS.get(encoding, CODE_UNITS["utf-16"])
@@ -84,7 +84,7 @@ class Document(TextDocument):
         self._split = None
 
     def line(self, number: int) -> str:
-        """The line without its line ending; "" past the last line."""
+        """Returns the line without its line ending; "" past the last line."""
         return self.lines[number].rstrip("\r\n") if 0 <= number < len(self.lines) else ""
 
     def index_in_line(self, position: types.Position) -> int:
@@ -120,7 +120,7 @@ class Documents(Workspace):
         return str(getattr(self.position_encoding, "value", self.position_encoding))
 
     def find_open_document(self, uri: str) -> Document | None:
-        """The document if the editor has it open, else None. Never reads the file from disk."""
+        """Returns the document if the editor has it open, else None. Never reads the file from disk."""
         found = self.text_documents.get(unquote(uri))
         if not isinstance(found, Document):
             return None

@@ -58,7 +58,7 @@ class FrameReader:
         self._is_out_of_sync = False
 
     async def read_next(self) -> bytes | RpcRejection | None:
-        """The next body; None at the end.
+        """Returns the next body; None at the end.
 
         Invalid headers give one rejection; the reader then skips everything up to the next valid header.
         """

@@ -93,7 +93,7 @@ class StdinReader:
         self._stream = stream
 
     async def readline(self) -> bytes:
-        """The next line. An overlong line, which no editor sends, is returned as an empty line."""
+        """Returns the next line. An overlong line, which no editor sends, is returned as an empty line."""
         await asyncio.sleep(0)  # handlers of earlier messages start before the next message is read
         is_complete = True
         while True:

@@ -154,7 +154,7 @@ class SidecarServer(LanguageServer):
 
 
 def make_converter() -> cattrs.Converter:
-    """The pygls converter, except that parameters and results of unknown messages stay dictionaries."""
+    """Returns the pygls converter, except that parameters and results of unknown messages stay dictionaries."""
     converter: cattrs.Converter = default_converter()  # type: ignore[no-untyped-call]
     for message in (JsonRPCRequestMessage, JsonRPCNotification):
         converter.register_structure_hook(message, lambda raw, params_type: params_type(**{"params": None, **raw}))

@@ -12,7 +12,7 @@ SAFE_CHARACTERS = "/~!$&'()*+,;=@"
 
 
 def uri_to_path(uri: str, platform: str = sys.platform) -> PurePath | None:
-    """The path of a `file:` URI; None for another scheme or an invalid URI. Drive letters become upper case."""
+    """Returns the path of a `file:` URI; None for another scheme or an invalid URI. Drive letters become upper case."""
     try:
         parts = urlsplit(uri)
         path = unquote(parts.path, errors="surrogateescape")
@@ -30,7 +30,8 @@ def uri_to_path(uri: str, platform: str = sys.platform) -> PurePath | None:
 
 
 def path_to_uri(path: PurePath | str, platform: str = sys.platform) -> str:
-    """The `file:` URI of an absolute path, as VS Code writes it (drive letter in lower case, its colon escaped)."""
+    """Returns the `file:` URI of an absolute path, as VS Code writes it (drive letter in lower case, its colon
+    escaped)."""
     if platform != "win32":
         return "file://" + quote(str(path).encode("utf-8", "surrogateescape"), safe=SAFE_CHARACTERS)
     text = PureWindowsPath(path).as_posix()

@@ -169,7 +169,7 @@ def _list_other_address(view: ModelsView, role: Role, address: str, current: Rol
 
 
 async def model_status(sidecar: Sidecar, params: RootParams) -> ModelView:
-    """The model of a root, the sessions that wait for it and today's cost. No server is asked."""
+    """Returns the model of a root, the sessions that wait for it and today's cost. No server is asked."""
     repo = await sidecar.find_trusted_repo(params.root, "Asking a model")
     environ, now = editor_models.make_job_environ(sidecar), sidecar.clock().astimezone()
     return await sidecar.run_in_thread(_load_view, repo.project, sidecar.home, environ, now)

@@ -48,7 +48,8 @@ class FileComments(msgspec.Struct, frozen=True):
 
 
 async def list_file_comments(sidecar: Sidecar, params: FileParams) -> FileComments:
-    """The candidates that speak of a file and its symbols; none in Restricted Mode or outside any repository."""
+    """Returns the candidates that speak of a file and its symbols; none in Restricted Mode or outside any
+    repository."""
     location = await sidecar.repos.locate_file(params.uri) if sidecar.options.trusted else None
     if location is None:
         return FileComments("", [])
@@ -74,7 +75,8 @@ def _list_comments(sidecar: Sidecar, location: FileLocation) -> FileComments:
 
 
 def _find_place(proposal: Proposal, path: str, find_line: definitions.SymbolFinder) -> tuple[int | None, str]:
-    """The first symbol of the file that is found, and its line; else the first symbol, or "" for the whole file."""
+    """Returns the first symbol of the file that is found, and its line; else the first symbol, or "" for the whole
+    file."""
     references = filter(None, map(parse_reference, proposal.record.references))
     symbols = [one.symbol for one in references if one.path == path and one.symbol]
     for symbol in symbols:

@@ -195,7 +195,7 @@ async def _check_changed_files(sidecar: Sidecar, repo: Repo, paths: set[str]) ->
 
 
 def _find_changes(repo: Repo, paths: Iterable[str]) -> tuple[list[str], bool]:
-    """The files that changed since their last check, and whether HEAD moved (blocking)."""
+    """Returns the files that changed since their last check, and whether HEAD moved (blocking)."""
     return [path for path in paths if drift.has_file_changed(repo, path)], head_stamp(repo.project.root) != repo.head
 
 

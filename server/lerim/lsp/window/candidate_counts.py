@@ -15,12 +15,12 @@ from lerim.review import ReviewPaths, pending_count
 
 
 def find_review_paths(sidecar: Sidecar, repo: Repo | None) -> ReviewPaths:
-    """The paths of a repository's review, or of the personal one (None)."""
+    """Returns the paths of a repository's review, or of the personal one (None)."""
     return ReviewPaths(repo.project if repo is not None else make_personal_project(sidecar.home), sidecar.home)
 
 
 def find_shown_review_paths(sidecar: Sidecar, repo: Repo) -> list[ReviewPaths]:
-    """The reviews whose candidates are shown with a repository.
+    """Returns the reviews whose candidates are shown with a repository.
 
     These are its own and, with the first repository of the window, the personal one, whose candidates come from
     sessions outside any repository.
@@ -30,14 +30,14 @@ def find_shown_review_paths(sidecar: Sidecar, repo: Repo) -> list[ReviewPaths]:
 
 
 def count_candidates(sidecar: Sidecar, repo: Repo) -> int:
-    """How many candidates wait for review; 0 in Restricted Mode."""
+    """Returns how many candidates wait for review; 0 in Restricted Mode."""
     return (
         sum(map(pending_count.count_pending, find_shown_review_paths(sidecar, repo))) if sidecar.options.trusted else 0
     )
 
 
 def candidates_stamp(sidecar: Sidecar, repo: Repo) -> int:
-    """A number that changes when a candidate is added, changed or removed; 0 if none waits."""
+    """Returns a number that changes when a candidate is added, changed or removed; 0 if none waits."""
     stamp = tuple(map(pending_count.pending_stamp, find_shown_review_paths(sidecar, repo)))
     return hash(stamp) if any(stamp) else 0
 

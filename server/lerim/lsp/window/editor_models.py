@@ -33,7 +33,7 @@ async def set_editor_models(sidecar: Sidecar, params: object) -> None:
 
 
 def make_job_environ(sidecar: Sidecar) -> dict[str, str]:
-    """The environment for a new job: the sidecar's own, plus the editor's settings and models."""
+    """Returns the environment for a new job: the sidecar's own, plus the editor's settings and models."""
     editor_state = EditorState(sidecar.options.settings.job_settings, sidecar.editor_models)
     return {**sidecar.environ, EDITOR_VARIABLE: msgspec.json.encode(editor_state).decode()}
 

@@ -31,12 +31,12 @@ class HandleTable:
     _remembered: OrderedDict[str, HandleTarget] = field(default_factory=OrderedDict)
 
     def make_handle(self, target: HandleTarget) -> str:
-        """The handle of a memory; always the same within one process."""
+        """Returns the handle of a memory; always the same within one process."""
         text = f"{target.root}\0{target.id}".encode("utf-8", "surrogatepass")
         return hashlib.blake2b(text, key=self._key, digest_size=9).hexdigest()
 
     def remember(self, target: HandleTarget) -> str:
-        """The handle of a memory that may not be live; it is remembered, so that `find` can resolve it."""
+        """Returns the handle of a memory that may not be live; it is remembered, so that `find` can resolve it."""
         handle = self.make_handle(target)
         self._remembered.pop(handle, None)  # each step stays valid if two threads interleave
         self._remembered[handle] = target
@@ -45,6 +45,7 @@ class HandleTable:
         return handle
 
     def find(self, handle: str, live: Iterable[HandleTarget]) -> HandleTarget | None:
-        """The memory of a handle; None if this process did not make the handle, or the memory no longer exists."""
+        """Returns the memory of a handle; None if this process did not make the handle, or the memory no longer
+        exists."""
         remembered = self._remembered.get(handle)
         return remembered or next((target for target in live if self.make_handle(target) == handle), None)

@@ -61,8 +61,8 @@ def publish_file_diagnostics(sidecar: Sidecar, repo: Repo, uri: str, version: in
 
 
 def _list_diagnostics(repo: Repo) -> dict[str, list[types.Diagnostic]]:
-    """The diagnostics by URI: of files that were checked those of the check, which finds some problems better placed,
-    and all other problems."""
+    """Returns the diagnostics by URI: of files that were checked those of the check, which finds some problems
+    better placed, and all other problems."""
     checked = {**repo.checks.diagnostics, **repo.checks.open_diagnostics}
     by_file = {uri: list(found) for uri, found in checked.items()}
     for problem in repo.references.problems:
@@ -91,7 +91,7 @@ def split_location(path: str) -> tuple[str, int]:
 def make_diagnostic(
     place: types.Range, code: str, message: str, severity: types.DiagnosticSeverity = types.DiagnosticSeverity.Warning
 ) -> types.Diagnostic:
-    """A diagnostic of ours. Its message may quote a file, so it is redacted."""
+    """Returns a diagnostic of ours. Its message may quote a file, so it is redacted."""
     shown = show_hidden_characters(redact_text(message))
     return types.Diagnostic(place, shown, severity=severity, code=code, source="lerim")
 

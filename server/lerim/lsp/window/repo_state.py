@@ -47,8 +47,8 @@ class RepoDrift:
     connection: Connection | None = None
 
     def find_drift(self, memory: str, references: Iterable[Reference], place: Reference) -> Drift | None:
-        """The drift of a memory with these references as it is shown at a place in the code: the worst, but where the
-        reference to this place is found, none that is not found elsewhere counts."""
+        """Returns the drift of a memory with these references as it is shown at a place in the code: the worst, but
+        where the reference to this place is found, none that is not found elsewhere counts."""
         worst = self.by_id.get(memory)
         if worst is None or worst.state != "gone":
             return worst

@@ -138,7 +138,7 @@ class Repos:
         return list({id(repo): repo for repo, _ in found if repo is not None}.values())
 
     async def find_by_folder(self, uri: str) -> Repo:
-        """The repository of a workspace folder. Raises ProjectError."""
+        """Returns the repository of a workspace folder. Raises ProjectError."""
         path = uri_to_path(uri)
         repo = (await self._find_repo(Path(path)))[0] if path is not None else None
         if repo is None:
@@ -147,7 +147,7 @@ class Repos:
         return repo
 
     async def locate_file(self, uri: str) -> FileLocation | None:
-        """The repository and path of a file; None outside any repository and for URIs that are not `file:`."""
+        """Returns the repository and path of a file; None outside any repository and for URIs that are not `file:`."""
         known = self._locations.get(uri)
         if known is not None:
             return known
@@ -161,11 +161,12 @@ class Repos:
         return place
 
     def find_by_memory(self, path: Path) -> Repo | None:
-        """The opened repository whose memory folder contains `path`, which must have no symlinks."""
+        """Returns the opened repository whose memory folder contains `path`, which must have no symlinks."""
         return next((repo for repo in self.known if path.is_relative_to(repo.project.memory_dir)), None)
 
     def list_personal_memories(self) -> Sequence[MemoryEntry]:
-        """The personal memories, newest first, after rereading files that changed since the last call (blocking)."""
+        """Returns the personal memories, newest first, after rereading files that changed since the last call
+        (blocking)."""
         with self._build_lock:
             if self._personal_references is None:
                 self._personal_references = ReferenceMap(self._home.memory, self._home.root)
@@ -255,7 +256,7 @@ def index_repo(repo: Repo) -> None:
 
 
 def head_stamp(root: Path) -> HeadStamp:
-    """A stamp that changes with every checkout, commit, merge and reset of the worktree at `root`."""
+    """Returns a stamp that changes with every checkout, commit, merge and reset of the worktree at `root`."""
     folder = find_git_dir(root)
     stamp: list[int] = []
     for name in ("HEAD", "logs/HEAD"):

@@ -161,7 +161,8 @@ class Sidecar:
             clock.touch()
 
     def capability(self, *names: str) -> Any:
-        """What the editor says about one of its capabilities, such as `workspace`, `code_lens`; None if nothing."""
+        """Returns what the editor says about one of its capabilities, such as `workspace`, `code_lens`; None if
+        nothing."""
         found: Any = self.server.client_capabilities
         for name in names:
             found = getattr(found, name, None)
@@ -188,19 +189,19 @@ class Sidecar:
         self.server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
 
     async def find_repo(self, uri: str | None) -> Repo:
-        """The repository of a workspace folder, or of the first one if `uri` is None. Raises ProjectError."""
+        """Returns the repository of a workspace folder, or of the first one if `uri` is None. Raises ProjectError."""
         repo = await self.find_repo_if_any(uri)
         if repo is None:
             raise ProjectError("No folder of this window is in a git repository.", todo="Run `git init` in one.")
         return repo
 
     async def find_trusted_repo(self, uri: str | None, feature: str) -> Repo:
-        """The same, for a feature that is off in Restricted Mode. Raises UntrustedError, ProjectError."""
+        """Returns the same, for a feature that is off in Restricted Mode. Raises UntrustedError, ProjectError."""
         self.require_trust(feature)
         return await self.find_repo(uri)
 
     async def find_repo_if_any(self, uri: str | None) -> Repo | None:
-        """The same, but None if `uri` is None and no folder of the window is in a repository."""
+        """Returns the same, but None if `uri` is None and no folder of the window is in a repository."""
         return next(iter(await self.repos.load()), None) if uri is None else await self.repos.find_by_folder(uri)
 
     def stop(self) -> None:

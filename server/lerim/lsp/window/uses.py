@@ -79,7 +79,7 @@ def _find_own_memories(sidecar: Sidecar, repo: Repo) -> frozenset[str]:
 
 
 def find_unwanted(sidecar: Sidecar, key: str) -> dict[str, str]:
-    """What the person has called wrong or outdated, by the ids of the memories of a project (blocking)."""
+    """Returns what the person has called wrong or outdated, by the ids of the memories of a project (blocking)."""
     from lerim.memory import Uses
 
     found = Uses(sidecar.home.project(key)).find_unwanted()

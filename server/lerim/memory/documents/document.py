@@ -86,19 +86,19 @@ class MemoryDocument:
     problems: tuple[DocumentProblem, ...]
 
     def field(self, key: str) -> Field | None:
-        """The field with this key; the last one if there are several, because its value counts."""
+        """Returns the field with this key; the last one if there are several, because its value counts."""
         return next((field for field in reversed(self.fields) if field.key == key), None)
 
     def values(self, key: str) -> tuple[Value, ...]:
-        """The values with this key, which may be dotted (`evidence.turn`)."""
+        """Returns the values with this key, which may be dotted (`evidence.turn`)."""
         return tuple(value for field in self.fields for value in field.values if value.key == key)
 
     def items(self, key: str) -> tuple[Value, ...]:
-        """The items of a list, also of one that is written as one text with commas."""
+        """Returns the items of a list, also of one that is written as one text with commas."""
         return tuple(item for field in self.fields for item in self.split_field(field) if item.key == key)
 
     def split_field(self, field: Field) -> Iterator[Value]:
-        """The values of a field, with a list that is written as one text with commas taken apart."""
+        """Yields the values of a field, with a list that is written as one text with commas taken apart."""
         for value in field.values:
             if not self.is_comma_list(field, value):
                 yield value
@@ -131,20 +131,20 @@ class Lines:
         self._length = len(text)
 
     def span(self, start: int, end: int) -> TextSpan:
-        """The span between two offsets."""
+        """Returns the span between two offsets."""
         end = max(start, end)
         line = bisect_right(self._starts, start) - 1
         end_line = bisect_right(self._starts, end, line) - 1
         return TextSpan(line, start - self._starts[line], end_line, end - self._starts[end_line])
 
     def offset(self, line: int, character: int) -> int:
-        """The offset of a position."""
+        """Returns the offset of a position."""
         start = self._starts[line] if line < len(self._starts) else self._length
         return min(start + character, self._length)
 
 
 def text_span(text: str, start: int, end: int) -> TextSpan:
-    """The span between two offsets of a text."""
+    """Returns the span between two offsets of a text."""
     return Lines(text).span(start, end)
 
 

@@ -53,7 +53,7 @@ class _Line:
     end: int
 
     def span(self, start: int, end: int) -> TextSpan:
-        """The span between two offsets in this line."""
+        """Returns the span between two offsets in this line."""
         return TextSpan(self.number, start - self.start, self.number, max(start, end) - self.start)
 
 

@@ -207,8 +207,8 @@ def apply_choice(store: Store, proposal: Proposal, choice: NeighbourChoice) -> P
 def answer_to_record(
     ledger: Ledger, final: Proposal, effect: Effects, kept_beside: Sequence[str]
 ) -> RecordedAnswer | None:
-    """The answer to record for a session's candidate, so that the same memories are not shown with it again; None if
-    there is nothing to record. `kept_beside` is the result of `find_kept_beside`."""
+    """Returns the answer to record for a session's candidate, so that the same memories are not shown with it again;
+    None if there is nothing to record. `kept_beside` is the result of `find_kept_beside`."""
     known = ledger.find_claim(final.id)
     answer = ANSWERS.get(final.action)
     memories = tuple(kept_beside) if answer == "keep" else tuple(one.record.id for one in final.target_memories)
@@ -220,8 +220,8 @@ def answer_to_record(
 def find_kept_beside(
     paths: ReviewPaths, ledger: Ledger, store: Store, final: Proposal, choice: NeighbourChoice | None
 ) -> tuple[str, ...]:
-    """The ids of the memories that a new memory is kept beside: the chosen one, or else all that were shown with the
-    candidate. Empty if the candidate does not become a new memory."""
+    """Returns the ids of the memories that a new memory is kept beside: the chosen one, or else all that were shown
+    with the candidate. Empty if the candidate does not become a new memory."""
     if final.action != "add" or not final.is_claim:
         return ()
     if choice is not None and choice.memory:

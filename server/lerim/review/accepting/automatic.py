@@ -77,8 +77,8 @@ def _load_waiting(paths: ReviewPaths) -> list[Proposal]:
 
 
 def doubt_reason(proposal: Proposal) -> str:
-    """Why a person has to look at this proposal before it is accepted, or "". This is the only check of a claim that
-    `review accept --all`, `--accept-above` and the automatic review share."""
+    """Returns why a person has to look at this proposal before it is accepted, or "". This is the only check of a
+    claim that `review accept --all`, `--accept-above` and the automatic review share."""
     if proposal.flags:
         return ", ".join(proposal.flags)
     if proposal.session and not any(item.who in ("user", "assistant") for item in proposal.record.evidence):

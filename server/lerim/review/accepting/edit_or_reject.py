@@ -94,7 +94,7 @@ def check_seen(proposal: Proposal, seen: str) -> None:
 
 
 def load_claim(paths: ReviewPaths, ledger: Ledger, candidate_id: str) -> LedgerClaim:
-    """The ledger's entry of a candidate. Raises NotFoundError if there is none."""
+    """Returns the ledger's entry of a candidate. Raises NotFoundError if there is none."""
     actions.require_finished(paths, ledger, lambda action: action.candidate == candidate_id)
     known = ledger.find_claim(candidate_id)
     if known is None:
@@ -105,7 +105,7 @@ def load_claim(paths: ReviewPaths, ledger: Ledger, candidate_id: str) -> LedgerC
 
 
 def load_waiting(paths: ReviewPaths, known: LedgerClaim, store: Store) -> Proposal:
-    """The candidate of this claim. Raises NotFoundError if it no longer waits, MemoryError_, BoundaryError."""
+    """Returns the candidate of this claim. Raises NotFoundError if it no longer waits, MemoryError_, BoundaryError."""
     if known.state != "pending":
         # the note of a session's claim may contain words of the session
         why = f": {known.note}" if known.note and known.source.startswith(SUGGESTION_PREFIX) else ""

@@ -159,8 +159,8 @@ def _end_changes(store: Store, ended: Sequence[StoredMemory], heir: MemoryRecord
 
 
 def _move_changes(store: Store, stored: StoredMemory, before: str, after: str, status: Status) -> list[FileChange]:
-    """The changes that move a file to `archived/`. The new file is written first, so that the memory always exists.
-    `before` is the text that `after` was computed from: if the file is saved in between, removing it fails."""
+    """Returns the changes that move a file to `archived/`. The new file is written first, so that the memory always
+    exists. `before` is the text that `after` was computed from: if the file is saved in between, removing it fails."""
     if not is_transition_allowed(status_of(stored.record, archived=False), status, stored.record.primitive):
         todo = "Restore it, or reject this."
         raise MemoryError_(f"It is archived already and cannot be {status}.", where=str(stored.path), todo=todo)
@@ -172,7 +172,7 @@ def _move_changes(store: Store, stored: StoredMemory, before: str, after: str, s
 
 
 def file_change(store: Store, path: Path, before: str | None, after: str | None) -> FileChange:
-    """A change of a memory's file."""
+    """Returns a change of a memory's file."""
     return FileChange("memory", str(store.anchor), str(path), before, after)
 
 

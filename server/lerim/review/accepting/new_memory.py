@@ -107,8 +107,8 @@ def add_memory(
 
 
 def _find_same_memory(store: Store, memory: MemoryRecord) -> StoredMemory | None:
-    """The active memory of this primitive with the same title and body, ignoring case. Only memories whose id has the
-    slug of this title are compared."""
+    """Returns the active memory of this primitive with the same title and body, ignoring case. Only memories whose
+    id has the slug of this title are compared."""
     name = slug.make_slug(memory.title)
     for one in sorted(store.all_ids()):
         if not slug.matches_slug(one, name):

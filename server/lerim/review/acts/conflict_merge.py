@@ -53,7 +53,8 @@ def merge_conflict(paths: ReviewPaths, path: Path, *, preview: bool = False) -> 
 
 
 def find_merged_file(paths: ReviewPaths, changes: Sequence[FileChange]) -> Path | None:
-    """The file among these changes that git already lists as merged, if undoing them would restore conflict markers."""
+    """Returns the file among these changes that git already lists as merged, if undoing them would restore conflict
+    markers."""
     if not any(one.before and split_conflict(one.before) for one in changes):
         return None
     known = _merge_stages(paths)
@@ -73,7 +74,8 @@ def _merge_stages(paths: ReviewPaths) -> dict[Path, set[int]]:
 
 
 def find_unmerged_problems(paths: ReviewPaths) -> list[Problem]:
-    """A problem for each memory that one branch changed and the other removed, while git waits for a decision."""
+    """Returns a problem for each memory that one branch changed and the other removed, while git waits for a
+    decision."""
     project = paths.project
     if project.is_personal or project.private_dir:
         return []

@@ -46,11 +46,11 @@ class HeldMemory:
         return lifecycle.is_transition_allowed(self.status, status, primitive or self.record.primitive)
 
     def rewrite_change(self, text: str) -> FileChange:
-        """The file change that replaces its text."""
+        """Returns the file change that replaces its text."""
         return file_change(self.store, self.path, self.text, text)
 
     def move_changes(self, to: Path, text: str | None = None) -> list[FileChange]:
-        """The file changes that move it. The new file is written first, so that the memory always exists."""
+        """Returns the file changes that move it. The new file is written first, so that the memory always exists."""
         if to == self.path:
             return [self.rewrite_change(self.text if text is None else text)]
         return [
@@ -115,7 +115,7 @@ def _unknown_memory(paths: ReviewPaths, memory_id: str) -> NotFoundError:
 
 
 def current_second() -> datetime:
-    """The time now (UTC), without microseconds."""
+    """Returns the time now (UTC), without microseconds."""
     return datetime.now(UTC).replace(microsecond=0)
 
 

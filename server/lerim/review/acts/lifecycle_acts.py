@@ -81,12 +81,12 @@ class MemoryEnding:
 
 
 def archived_label(title: str, reason: str) -> str:
-    """The label of the action that archives a memory. `_why` reads the reason back from it."""
+    """Returns the label of the action that archives a memory. `_why` reads the reason back from it."""
     return f"Archived: {title} ({reason})" if reason else f"Archived: {title}"
 
 
 def find_ending(paths: ReviewPaths, stored: StoredMemory) -> MemoryEnding:
-    """When and why a memory moved to `archived/`; empty for an active memory.
+    """Returns when and why a memory moved to `archived/`; empty for an active memory.
 
     Raises MemoryError_ where the ledger cannot be used.
     """

@@ -47,7 +47,7 @@ def edit_memory(paths: ReviewPaths, memory_id: str, edit: MemoryEdit) -> ReviewR
 
 
 def _edited_text(memory: HeldMemory, edit: MemoryEdit) -> str:
-    """The edited text. A part that was sent back as shown (with secrets removed) is left unchanged."""
+    """Returns the edited text. A part that was sent back as shown (with secrets removed) is left unchanged."""
     old = memory.record
     words = clean_edit(edit, memory.path)
     changes: dict[str, HeaderValue] = {}

@@ -156,7 +156,8 @@ def undo_auto_accept(paths: ReviewPaths, ledger: Ledger, turn: str, title: str =
 
 
 def find_undoable(paths: ReviewPaths) -> Action | None:
-    """The action that `undo_last` without an id would undo; for a bulk, the last one with the bulk's id and label."""
+    """Returns the action that `undo_last` without an id would undo; for a bulk, the last one with the bulk's id and
+    label."""
     with paths.open_ledger_if_any() as ledger:
         last = _last(paths, ledger) if ledger is not None else None
         if ledger is None or last is None or not (bulk := _bulk_of(last)):
@@ -167,7 +168,7 @@ def find_undoable(paths: ReviewPaths) -> Action | None:
 
 
 def list_steps(paths: ReviewPaths) -> list[StepView]:
-    """The latest `MAX_LISTED` actions, the newest first; a bulk is one. Raises MemoryError_."""
+    """Returns the latest `MAX_LISTED` actions, the newest first; a bulk is one. Raises MemoryError_."""
     with paths.open_ledger_if_any() as ledger:
         actions_done = ledger.list_actions("done", "undone") if ledger is not None else ()
         steps = groupby(actions_done, lambda one: _bulk_of(one) or one.id)
@@ -191,7 +192,7 @@ def _check_merged(paths: ReviewPaths, action: Action) -> None:
 
 
 def _last(paths: ReviewPaths, ledger: Ledger) -> Action | None:
-    """The last action that is not undone. A skipped action counts again once its files are as it left them."""
+    """Returns the last action that is not undone. A skipped action counts again once its files are as it left them."""
     passed = set(ledger.passed_over_ids())
     return next((one for one in ledger.list_actions("done") if one.id not in passed or not _changed(paths, one)), None)
 

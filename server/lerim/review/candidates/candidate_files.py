@@ -59,7 +59,7 @@ def free_candidate_id(paths: ReviewPaths, store: Store, title: str, day: date, t
 def load_candidates(
     paths: ReviewPaths, known_ids: Collection[str], store: Store, unfinished_ids: Collection[str] = ()
 ) -> tuple[list[Proposal], list[Problem]]:
-    """The candidates in the review folder, the oldest turn first; see `list_candidate_ids`."""
+    """Returns the candidates in the review folder, the oldest turn first; see `list_candidate_ids`."""
     ids, problems = list_candidate_ids(paths, known_ids, unfinished_ids)
     found, more = load_each_candidate(paths, ids, store)
     found.sort(key=lambda proposal: (proposal.time, proposal.id))
@@ -69,10 +69,10 @@ def load_candidates(
 def list_candidate_ids(
     paths: ReviewPaths, known_ids: Collection[str], unfinished_ids: Collection[str] = ()
 ) -> tuple[list[str], list[Problem]]:
-    """The ids of the candidates in the review folder, in their order: they begin with the day of the turn.
+    """Returns the ids of the candidates in the review folder, in their order: they begin with the day of the turn.
 
-    A file whose id is not in `known_ids` becomes a problem. `unfinished_ids` are skipped, because an action on them is
-    still in progress.
+    A file whose id is not in `known_ids` becomes a problem. `unfinished_ids` are skipped, because an action on them
+    is still in progress.
     """
     found: list[str] = []
     problems: list[Problem] = []
@@ -105,7 +105,7 @@ def list_candidate_ids(
 
 
 def load_each_candidate(paths: ReviewPaths, ids: Iterable[str], store: Store) -> tuple[list[Proposal], list[Problem]]:
-    """These candidates, without those decided in the meantime, and a problem for each that cannot be read."""
+    """Returns these candidates, without those decided in the meantime, and a problem for each that cannot be read."""
     found: list[Proposal] = []
     problems: list[Problem] = []
     for candidate_id in ids:
@@ -160,8 +160,8 @@ def parse_candidate_alone(text: str, path: Path, saved_text: str | None = None) 
 
 
 def _with_current_targets(proposal: Proposal, store: Store) -> Proposal:
-    """The proposal with the current state of its targets. A session's candidate that has lost targets gets the action
-    that fits the remaining ones, "add" if there are none."""
+    """Returns the proposal with the current state of its targets. A session's candidate that has lost targets gets
+    the action that fits the remaining ones, "add" if there are none."""
     target_memories: list[StoredMemory] = []
     remaining_targets: list[Target] = []
     for target in proposal.targets:
@@ -197,7 +197,7 @@ def _with_current_targets(proposal: Proposal, store: Store) -> Proposal:
 
 
 def choose_action(primitive: str, kept: MemoryRecord | None, ended: Sequence[MemoryRecord]) -> ProposedAction:
-    """The action of a candidate that rewrites the memory `kept`, if any, and ends the memories `ended`."""
+    """Returns the action of a candidate that rewrites the memory `kept`, if any, and ends the memories `ended`."""
     if kept is not None:
         return "merge" if any(one.primitive == kept.primitive for one in ended) else "update"
     if not ended:

@@ -31,7 +31,8 @@ words."""
 
 
 def accepted_record(memory: MemoryRecord) -> MemoryRecord:
-    """The memory as it is saved when a person accepts it: with a confidence of at least `ACCEPTED_CONFIDENCE`."""
+    """Returns the memory as it is saved when a person accepts it: with a confidence of at least
+    `ACCEPTED_CONFIDENCE`."""
     return replace(memory, confidence=max(memory.confidence, ACCEPTED_CONFIDENCE))
 
 
@@ -44,11 +45,12 @@ def updated_text(
     *,
     overwrite_body: bool = False,
 ) -> str:
-    """A memory file's text after an update: with the words of `new` and the tags, references and evidence of both.
+    """Returns a memory file's text after an update: with the words of `new` and the tags, references and evidence of
+    both.
 
-    The old body is merged into the new one: its sentences, and the old title, stay unless the new record repeats them
-    (`memory/claims/merge_text.py`). With `overwrite_body`, the new body replaces the old one. `ended` are memories that
-    the update ends; the new text links to them. Raises MemoryError_.
+    The old body is merged into the new one: its sentences, and the old title, stay unless the new record repeats
+    them (`memory/claims/merge_text.py`). With `overwrite_body`, the new body replaces the old one. `ended` are
+    memories that the update ends; the new text links to them. Raises MemoryError_.
     """
     old = parse_record(before, path)
     written_by_lerim = store.written_by_lerim(old.id, hash_text(before))
@@ -70,25 +72,25 @@ def updated_text(
 
 
 def linked_text(before: str, path: Path, ended: Iterable[MemoryRecord]) -> str:
-    """A memory file's text with links to the memories it ended, otherwise unchanged. Raises MemoryError_."""
+    """Returns a memory file's text with links to the memories it ended, otherwise unchanged. Raises MemoryError_."""
     return record.update_record_text(before, _ended_links(parse_record(before, path), ended), where=str(path))
 
 
 def ended_text(before: str, path: Path, old: MemoryRecord, heir_id: str, heir: MemoryRecord) -> str:
-    """The text of an ended memory's file, with the link to the memory `heir`, whose id will be `heir_id`. Raises
-    MemoryError_."""
+    """Returns the text of an ended memory's file, with the link to the memory `heir`, whose id will be `heir_id`.
+    Raises MemoryError_."""
     return record.update_record_text(
         before, {"resolved_by" if is_answered(old, heir) else "superseded_by": heir_id}, where=str(path)
     )
 
 
 def text_with_references(before: str, path: Path, references: Sequence[str]) -> str:
-    """A memory file's text with other references, otherwise unchanged. Raises MemoryError_."""
+    """Returns a memory file's text with other references, otherwise unchanged. Raises MemoryError_."""
     return record.update_record_text(before, {"references": tuple(references) or None}, where=str(path))
 
 
 def ended_ids(new: MemoryRecord, ended: Iterable[MemoryRecord]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The ids that a memory supersedes and those it resolves, once it also ends these memories."""
+    """Returns the ids that a memory supersedes and those it resolves, once it also ends these memories."""
     ended = tuple(ended)
     supersedes = _join_unique(new.supersedes, (one.id for one in ended if not is_answered(one, new)))
     return supersedes, _join_unique(new.resolves, (one.id for one in ended if is_answered(one, new)))
@@ -101,7 +103,7 @@ def is_answered(old: MemoryRecord, by: MemoryRecord) -> bool:
 
 
 def redacted_diff(before: str, after: str, name: str) -> str:
-    """The change of a file as a unified diff without secrets, for display."""
+    """Returns the change of a file as a unified diff without secrets, for display."""
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), f"a/{name}", f"b/{name}", lineterm="")
     return redact_secrets("\n".join(lines)).text
 
@@ -112,8 +114,8 @@ def _ended_links(old: MemoryRecord, ended: Iterable[MemoryRecord]) -> dict[str, 
 
 
 def _merged_evidence(new: tuple[Evidence, ...], old: MemoryRecord, quotes: Quotes) -> tuple[Evidence, ...]:
-    """The merged evidence as it is written to the file. Duplicates are recognised by their quotes, also by those kept
-    in the private folder."""
+    """Returns the merged evidence as it is written to the file. Duplicates are recognised by their quotes, also by
+    those kept in the private folder."""
     old_evidence = quotes.join_quotes(old)[0].evidence[: len(old.evidence)]
     file_evidence = dict(zip(old_evidence, old.evidence, strict=True))
     if quotes.read_choice() == "local":

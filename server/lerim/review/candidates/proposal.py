@@ -116,7 +116,7 @@ class Proposal:
 
 
 def apply_edit(proposal: Proposal, edit: CandidateEdit) -> str:
-    """The text of the candidate file with a person's edit, without secrets.
+    """Returns the text of the candidate file with a person's edit, without secrets.
 
     Raises MemoryError_ for an empty title, a reference that is not a path in the repository, or another kind for a
     candidate that cannot have one.
@@ -143,8 +143,8 @@ def apply_edit(proposal: Proposal, edit: CandidateEdit) -> str:
 
 
 def clean_edit(edit: MemoryEdit, path: Path) -> MemoryEdit:
-    """The edit as it is written to a file: without secrets. Raises MemoryError_ for an empty title, or a reference that
-    is not a path in the repository."""
+    """Returns the edit as it is written to a file: without secrets. Raises MemoryError_ for an empty title, or a
+    reference that is not a path in the repository."""
     title = None if edit.title is None else redact_secrets(join_lines(edit.title)).text
     if title == "":
         raise MemoryError_("A memory needs a title.", where=str(path), todo="Write one.")
@@ -161,6 +161,6 @@ def clean_edit(edit: MemoryEdit, path: Path) -> MemoryEdit:
 
 
 def join_lines(text: str) -> str:
-    """The text on one line: every run of white space becomes one space, and characters that a file cannot hold are
-    replaced."""
+    """Returns the text on one line: every run of white space becomes one space, and characters that a file cannot
+    hold are replaced."""
     return " ".join(files.path_to_text(text).split())

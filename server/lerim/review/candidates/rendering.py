@@ -11,7 +11,7 @@ from lerim.review.candidates.proposal import Maker, Proposal, ProposedAction, Ta
 
 
 def new_record(candidate: Candidate, candidate_id: str) -> MemoryRecord:
-    """The memory that a candidate would become."""
+    """Returns the memory that a candidate would become."""
     return MemoryRecord(
         id=candidate_id,
         primitive=candidate.primitive,
@@ -36,8 +36,8 @@ def candidate_text(
     reason: str = "",
     maker: Maker | None = None,
 ) -> str:
-    """The text of the candidate file for a session's candidate. `memory` is the result of `new_record`. `maker` is
-    "person" if a person asked for the candidate; by default, it follows from the signal."""
+    """Returns the text of the candidate file for a session's candidate. `memory` is the result of `new_record`.
+    `maker` is "person" if a person asked for the candidate; by default, it follows from the signal."""
     maker = maker or ("model" if candidate.signal == "model" else "rules")
     return render_record(
         memory,
@@ -64,7 +64,7 @@ def suggestion_text(
     time: datetime,
     flags: Sequence[str] = (),
 ) -> str:
-    """The text of the candidate file for a suggestion, which has no session."""
+    """Returns the text of the candidate file for a suggestion, which has no session."""
     extra = action_fields(action, targets, reason, maker)
     return render_record(
         memory, {"primitive": memory.primitive, **extra, "time": time, "flags": flags, "status": "pending"}
@@ -74,7 +74,7 @@ def suggestion_text(
 def action_fields(
     action: ProposedAction, targets: Sequence[Target], reason: str, maker: Maker
 ) -> dict[str, HeaderValue]:
-    """The keys of a candidate file that define what accepting it does. Empty ones are omitted."""
+    """Returns the keys of a candidate file that define what accepting it does. Empty ones are omitted."""
     return {
         "action": action,
         **({"targets": tuple(f"{one.id}@{one.hash}" for one in targets)} if targets else {}),
@@ -84,8 +84,8 @@ def action_fields(
 
 
 def add_repeat(waiting: Proposal, again: Candidate) -> str:
-    """The text of the candidate file after its claim was found again: with the new quotes, three at most, and a higher
-    confidence for each new quote of the user.
+    """Returns the text of the candidate file after its claim was found again: with the new quotes, three at most, and a
+    higher confidence for each new quote of the user.
 
     A quote that contains a known quote of the same turn, or is contained in one, is not new. If either candidate is
     flagged, nothing is added. Raises MemoryError_.

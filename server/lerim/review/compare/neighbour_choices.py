@@ -76,8 +76,8 @@ class ChoiceTable:
         self._sql.execute("DELETE FROM choices WHERE action=?", (action,))
 
     def answered_memories(self, claim: Fingerprint, source: str) -> set[str]:
-        """The ids of the memories that are not shown again with a claim of this source, because an answer exists for a
-        claim with the same text, or for one of the same turn with mostly the same words."""
+        """Returns the ids of the memories that are not shown again with a claim of this source, because an answer
+        exists for a claim with the same text, or for one of the same turn with mostly the same words."""
         query = "SELECT claim, title, words, memory FROM choices WHERE (claim=? AND claim!=x'') OR source=?"
         rows = self._sql.execute(query, (claim.text, source))
         return {
@@ -87,7 +87,7 @@ class ChoiceTable:
         }
 
     def pairs_kept_apart(self) -> set[frozenset[str]]:
-        """The pairs of memories, by their ids, that a person chose to keep separate."""
+        """Returns the pairs of memories, by their ids, that a person chose to keep separate."""
         rows: Iterable[tuple[str, str]] = self._sql.execute("SELECT memory, made FROM choices WHERE answer='keep'")
         return {frozenset(pair) for pair in rows}
 
@@ -103,7 +103,7 @@ class Fingerprint:
 
 
 def fingerprint(salt: bytes, title: str, body: str) -> Fingerprint:
-    """The fingerprint of a claim, without the sentences that Lerim itself adds to a body."""
+    """Returns the fingerprint of a claim, without the sentences that Lerim itself adds to a body."""
     said = claim_words(title, body)
     title_words, words = (
         frozenset(_hash(salt, word, WORD_HASH_SIZE) for word in part - _REWORDING_STEMS)
@@ -124,10 +124,10 @@ def is_reread(one: Fingerprint, other: Fingerprint) -> bool:
 
 
 def pack_hashes(hashes: frozenset[bytes]) -> bytes:
-    """The hashes as one blob for the ledger, sorted."""
+    """Returns the hashes as one blob for the ledger, sorted."""
     return b"".join(sorted(hashes))
 
 
 def unpack_hashes(blob: bytes) -> frozenset[bytes]:
-    """The hashes in a blob written by `pack`."""
+    """Returns the hashes in a blob written by `pack`."""
     return frozenset(blob[at : at + WORD_HASH_SIZE] for at in range(0, len(blob), WORD_HASH_SIZE))

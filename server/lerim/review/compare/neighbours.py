@@ -83,8 +83,8 @@ def find_neighbours(
     most: int = MAX_SHOWN_NEIGHBOURS,
     skip: Container[str] = (),
 ) -> tuple[NearMemory, ...]:
-    """The active memories of this store near a claim, the most similar first: at most `most`, without the ids in
-    `skip`."""
+    """Returns the active memories of this store near a claim, the most similar first: at most `most`, without the
+    ids in `skip`."""
     found: list[NearMemory] = []
     for one in memories.nearest(title, strip_boilerplate(without_replied_to(body)), most, skip):
         path = store.path_of(one.id)
@@ -104,11 +104,11 @@ def says_the_same(candidate: Candidate, memory: MemoryRecord) -> bool:
 def suggest_from_words(
     candidate: Candidate, near: Iterable[MemoryRecord], last_said: Mapping[str, datetime]
 ) -> SuggestedAnswer | None:
-    """What the candidate's own words suggest: that it replaces a memory whose title contains what the candidate gives
-    up, or answers it if it is a question. The first such memory in `near` counts.
+    """Returns what the candidate's own words suggest: that it replaces a memory whose title contains what the candidate
+    gives up, or answers it if it is a question. The first such memory in `near` counts.
 
-    `last_said` has the time of the latest turn that states a memory, by memory id, if the ledger knows it. A candidate
-    of an earlier turn suggests nothing.
+    `last_said` has the time of the latest turn that states a memory, by memory id, if the ledger knows it. A
+    candidate of an earlier turn suggests nothing.
     """
     if candidate.primitive == "question":
         return None

@@ -79,7 +79,7 @@ class JudgmentTable:
 
 
 def decode_proposed(told: bytes) -> _AsProposed | None:
-    """A candidate as the ledger has it; None if it cannot be read."""
+    """Returns a candidate as the ledger has it; None if it cannot be read."""
     try:
         return msgspec.json.decode(told, type=_AsProposed)
     except msgspec.MsgspecError:
@@ -94,8 +94,8 @@ class ForgetResult(msgspec.Struct, frozen=True):
 
 
 def load_adjustment(home: Home) -> PersonalAdjustment:
-    """The adjustment of the ranking, learned from the person's decisions in all projects. An unreadable ledger counts
-    as empty; the commands of its own project report it."""
+    """Returns the adjustment of the ranking, learned from the person's decisions in all projects. An unreadable
+    ledger counts as empty; the commands of its own project report it."""
     from lerim.extraction import MAX_JUDGMENTS, learn_adjustment
 
     rows = [row for path in find_ledgers(home) for row in _read_judgments(path)]
@@ -104,7 +104,7 @@ def load_adjustment(home: Home) -> PersonalAdjustment:
 
 
 def count_judgments(home: Home) -> int:
-    """How many candidates have a decision that the ranking learns from."""
+    """Returns how many candidates have a decision that the ranking learns from."""
     from lerim.extraction import MAX_JUDGMENTS
 
     return min(MAX_JUDGMENTS, sum(1 for path in find_ledgers(home) for _ in _read_judgments(path)))
@@ -125,7 +125,7 @@ def forget_judgments(home: Home) -> ForgetResult:
 
 
 def find_ledgers(home: Home) -> list[Path]:
-    """The review ledgers of all projects in this home, including projects that are no longer listed."""
+    """Returns the review ledgers of all projects in this home, including projects that are no longer listed."""
     try:
         return sorted((home.root / "projects").glob("*/review.sqlite3"))
     except OSError:

@@ -129,11 +129,11 @@ class Ledger:
         self.choices = ChoiceTable(connection)
 
     def fingerprint(self, title: str, body: str) -> Fingerprint:
-        """The salted hashes of a claim's text and words."""
+        """Returns the salted hashes of a claim's text and words."""
         return fingerprint(self._salt, title, body)
 
     def claims(self, *states: ClaimState) -> list[LedgerClaim]:
-        """The claims in these states; all claims if no state is given."""
+        """Returns the claims in these states; all claims if no state is given."""
         return self._claims(f" WHERE state IN ({','.join('?' * len(states))})" if states else "", *states)
 
     def is_claim_of(self, claim: LedgerClaim, turn: str, title: str = "") -> bool:
@@ -142,11 +142,11 @@ class Ledger:
         return claim.source.rpartition("#")[2] == turn and (not title or one <= other or other <= one)
 
     def claims_like(self, source: str, fingerprint: Fingerprint) -> list[LedgerClaim]:
-        """The claims of this source, and those with the same text."""
+        """Returns the claims of this source, and those with the same text."""
         return self._claims(" WHERE source=? OR (text=? AND text!=x'')", source, fingerprint.text)
 
     def claims_about(self, memory_ids: Collection[str]) -> list[LedgerClaim]:
-        """The claims that became one of these memories, and those that say the same."""
+        """Returns the claims that became one of these memories, and those that say the same."""
         return self._claims(f" WHERE memory IN ({','.join('?' * len(memory_ids))})", *memory_ids)
 
     def find_claim(self, claim_id: str) -> LedgerClaim | None:
@@ -164,7 +164,7 @@ class Ledger:
         ]
 
     def states(self) -> dict[str, ClaimState]:
-        """The state of every claim, by its id."""
+        """Returns the state of every claim, by its id."""
         return dict(self._sql.execute("SELECT id, state FROM claims"))
 
     def register(
@@ -190,7 +190,7 @@ class Ledger:
         )
 
     def load_proposed(self, claim_id: str) -> Candidate | None:
-        """The claim as it was proposed; None if an earlier version of Lerim proposed it."""
+        """Returns the claim as it was proposed; None if an earlier version of Lerim proposed it."""
         row = self._sql.execute("SELECT told FROM claims WHERE id=?", (claim_id,)).fetchone()
         return decode_candidate(row[0]) if row and row[0] else None
 
@@ -237,7 +237,7 @@ class Ledger:
         return int(row[0]) if row else 0
 
     def count_blocked(self) -> int:
-        """How often rejected claims came up again, in total."""
+        """Returns how often rejected claims came up again, in total."""
         found = self._sql.execute("SELECT coalesce(sum(blocked), 0) FROM claims WHERE state='rejected'")
         return int(found.fetchone()[0])
 
@@ -267,8 +267,8 @@ class Ledger:
         return next(self._actions("WHERE id=?", action_id), None)
 
     def complete_action_id(self, beginning: str) -> str:
-        """The id of the only action, or the only bulk, whose id has this prefix; the prefix itself if none or several
-        have it."""
+        """Returns the id of the only action, or the only bulk, whose id has this prefix; the prefix itself if none
+        or several have it."""
         bulk = "instr(id, '.')>length(:given)"
         query = (
             f"SELECT DISTINCT iif({bulk}, substr(id, 1, instr(id, '.') - 1), id) FROM actions "
@@ -278,17 +278,18 @@ class Ledger:
         return str(found[0][0]) if len(found) == 1 and beginning else beginning
 
     def list_actions(self, *stages: ActionStage, repairs: bool = False) -> Iterator[Action]:
-        """The actions at one of these stages, the newest first, without withdrawals and, by default, link repairs."""
+        """Returns the actions at one of these stages, the newest first, without withdrawals and, by default, link
+        repairs."""
         marks, others = ", ".join("?" * len(stages)), "'withdraw'" if repairs else "'withdraw', 'repair'"
         return self._actions(f"WHERE stage IN ({marks}) AND kind NOT IN ({others}) ORDER BY number DESC", *stages)
 
     def list_bulk(self, bulk: str) -> list[Action]:
-        """The actions of a bulk that are done or undone, the newest first."""
+        """Returns the actions of a bulk that are done or undone, the newest first."""
         where = "WHERE stage IN ('done', 'undone') AND instr(id, ? || '.')=1 ORDER BY number DESC"
         return list(self._actions(where, bulk))
 
     def ids_acted_on(self, kind: ActionKind, stage: ActionStage) -> set[str]:
-        """The ids of the candidates and memories of all actions of this kind at this stage."""
+        """Returns the ids of the candidates and memories of all actions of this kind at this stage."""
         found = self._sql.execute("SELECT candidate, memory FROM actions WHERE kind=? AND stage=?", (kind, stage))
         return {name for row in found for name in row}
 
@@ -303,8 +304,8 @@ class Ledger:
         )
 
     def acceptances(self) -> dict[str, tuple[datetime, str]]:
-        """When each memory was last accepted or added here, and its claim's source ("" if a person wrote it), by its
-        id. Suggestions do not count."""
+        """Returns when each memory was last accepted or added here, and its claim's source ("" if a person wrote
+        it), by its id. Suggestions do not count."""
         found = self._sql.execute(
             "SELECT a.memory, max(time), coalesce(source, '') FROM actions AS a LEFT JOIN claims ON claims.id=candidate"
             " WHERE stage='done' AND kind IN ('accept', 'settle', 'add') AND coalesce(source, '') NOT LIKE"
@@ -313,7 +314,7 @@ class Ledger:
         return {memory: (datetime.fromisoformat(at), source) for memory, at, source in found}
 
     def list_own_memories(self) -> set[str]:
-        """The ids of the memories that were accepted or added here when no file of theirs existed."""
+        """Returns the ids of the memories that were accepted or added here when no file of theirs existed."""
         found = self._sql.execute(
             "SELECT memory FROM actions WHERE stage='done' AND kind IN ('accept', 'settle', 'add') AND ("
             " SELECT min(json_extract(value, '$[3]') IS NULL) FROM json_each(changes)"

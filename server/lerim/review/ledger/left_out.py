@@ -103,18 +103,19 @@ class LeftOutTable:
             )
 
     def list_open(self, session: str = "", most: int = MAX_LEFT_OUT) -> list[LeftOut]:
-        """The claims that are not proposed, the latest turn first; optionally only those of sessions whose id has the
-        prefix `session`."""
+        """Returns the claims that are not proposed, the latest turn first; optionally only those of sessions whose
+        id has the prefix `session`."""
         query = f"SELECT {_COLUMNS} {OPEN} {_OF_SESSION} ORDER BY l.said DESC, l.score DESC, l.id LIMIT :most"
         return [_row(row) for row in self._sql.execute(query, {"session": escape_surrogates(session), "most": most})]
 
     def count(self, session: str = "") -> int:
-        """How many claims are not proposed; `session` as in `list_open`."""
+        """Returns how many claims are not proposed; `session` as in `list_open`."""
         query = f"SELECT count(*) {OPEN} {_OF_SESSION}"
         return int(self._sql.execute(query, {"session": escape_surrogates(session)}).fetchone()[0])
 
     def find_by_prefix(self, beginning: str) -> LeftOut:
-        """The claim whose id has this prefix. Raises NotFoundError if none has it, UsageError if several have it."""
+        """Returns the claim whose id has this prefix. Raises NotFoundError if none has it, UsageError if several
+        have it."""
         query = f"SELECT {_COLUMNS} FROM left_out AS l WHERE substr(l.id, 1, length(:given))=:given LIMIT 2"
         given = {"given": escape_surrogates(beginning)}
         found = [_row(row) for row in self._sql.execute(query, given)] if beginning else []

@@ -56,8 +56,8 @@ COUNT_FIELDS = SignalOutcome.__struct_fields__[2:]
 def outcomes_by_signal(
     ledgers: Iterable[Path], since: datetime | None = None, until: datetime | None = None
 ) -> tuple[list[SignalOutcome], list[Problem]]:
-    """The outcomes of every signal in these ledgers, the one that proposed most first. Only turns from `since` until
-    before `until` count (None: no bound). A ledger that cannot be read becomes a problem."""
+    """Returns the outcomes of every signal in these ledgers, the one that proposed most first. Only turns from
+    `since` until before `until` count (None: no bound). A ledger that cannot be read becomes a problem."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     problems: list[Problem] = []
     low = since.timestamp() if since else -math.inf
@@ -77,7 +77,7 @@ def outcomes_by_signal(
 
 
 def sum_outcomes(figures: Iterable[SignalOutcome]) -> SignalOutcome:
-    """The sum over all signals."""
+    """Returns the sum over all signals."""
     total: Counter[str] = Counter()
     for one in figures:
         total.update({name: getattr(one, name) for name in COUNT_FIELDS})

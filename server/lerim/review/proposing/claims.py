@@ -103,7 +103,7 @@ def open_memory_search(paths: ReviewPaths, memories: MemorySearch | None) -> Ite
 
 
 def latest_turn_times(claims: Iterable[LedgerClaim]) -> dict[str, datetime]:
-    """The time of the latest turn that states each memory, by memory id, as far as the ledger knows."""
+    """Returns the time of the latest turn that states each memory, by memory id, as far as the ledger knows."""
     turn_times: dict[str, datetime] = {}
     for claim in claims:
         if claim.state in ("accepted", "known"):
@@ -118,11 +118,11 @@ def _find_earlier_outcome(
     candidate: Candidate,
     fingerprint: Fingerprint,
 ) -> ClaimBlocked | AlreadyKnown | None:
-    """The result for a claim that was seen before, with the same text or in the same turn with mostly the same words;
-    None for a new claim.
+    """Returns the result for a claim that was seen before, with the same text or in the same turn with mostly the same
+    words; None for a new claim.
 
-    A claim accepted from the same turn is not proposed again even if its memory is missing: a person may have deleted
-    the file.
+    A claim accepted from the same turn is not proposed again even if its memory is missing: a person may have
+    deleted the file.
     """
     for known in claims:
         same_turn = _is_same_turn(known, candidate, fingerprint)
@@ -146,7 +146,7 @@ def _is_same_turn(known: LedgerClaim, candidate: Candidate, fingerprint: Fingerp
 
 
 def drop_rejected(paths: ReviewPaths, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The candidates without those that the person rejected, from the same turn or in the same words. Raises
+    """Returns the candidates without those that the person rejected, from the same turn or in the same words. Raises
     MemoryError_ if the ledger cannot be used."""
     with paths.open_ledger_if_any() if candidates else nullcontext() as ledger:
         return [one for one in candidates if ledger is None or not _is_rejected(ledger, one)]
@@ -189,9 +189,9 @@ def _is_of_another_branch(paths: ReviewPaths, ledger: Ledger, known: LedgerClaim
 def _accepted_here(
     paths: ReviewPaths, ledger: Ledger, store: Store, claims: Iterable[LedgerClaim], fingerprint: Fingerprint
 ) -> list[LedgerClaim]:
-    """The accepted claims with this text whose memory is in this worktree, active or archived, or was deleted by a
-    person in the review. Memories that exist only on another branch, or here in a state from before the claim, do not
-    count."""
+    """Returns the accepted claims with this text whose memory is in this worktree, active or archived, or was
+    deleted by a person in the review. Memories that exist only on another branch, or here in a state from before the
+    claim, do not count."""
     here = (store.all_ids() | ledger.ids_acted_on("delete", "done")) - {""}
     equal = [one for one in claims if one.state in ("accepted", "known") and one.fingerprint.text == fingerprint.text]
     elsewhere = {one.memory for one in equal if _is_of_another_branch(paths, ledger, one)}

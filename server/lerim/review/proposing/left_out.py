@@ -35,8 +35,8 @@ def keep_left_out(paths: ReviewPaths, items: Sequence[DroppedSignal], now: datet
 
 
 def list_left_out(paths: ReviewPaths, session: str = "", most: int = MAX_LEFT_OUT) -> tuple[list[LeftOut], int]:
-    """The claims that were left out and not proposed since, the latest turn first, and their total number. `session`
-    limits both to sessions whose id has this prefix. Writes nothing."""
+    """Returns the claims that were left out and not proposed since, the latest turn first, and their total number.
+    `session` limits both to sessions whose id has this prefix. Writes nothing."""
     with paths.open_ledger_if_any() as ledger:
         if ledger is None:
             return [], 0

@@ -52,8 +52,8 @@ def _rewrite(paths: ReviewPaths, proposal: Proposal, ledger: Ledger, keys: dict[
 
 
 def to_candidate(proposal: Proposal) -> Candidate:
-    """The session's candidate that a proposal was made from, as its file has it now. Its time is that of the latest
-    turn that states the claim."""
+    """Returns the session's candidate that a proposal was made from, as its file has it now. Its time is that of the
+    latest turn that states the claim."""
     memory = proposal.record
     assert proposal.platform is not None and proposal.signal is not None
     return Candidate(

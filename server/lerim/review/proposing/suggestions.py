@@ -66,8 +66,8 @@ def propose_suggestion(paths: ReviewPaths, suggestion: Suggestion) -> CandidateP
 
 
 def make_earlier_result_lookup(paths: ReviewPaths) -> Callable[[Suggestion], ClaimBlocked | AlreadyKnown | None]:
-    """A function that returns what `propose_suggestion` would for a suggestion that already waits or was rejected, and
-    None for others. It reads the ledger only once and writes nothing."""
+    """Returns a function that returns what `propose_suggestion` would for a suggestion that already waits or was
+    rejected, and None for others. It reads the ledger only once and writes nothing."""
     claims_by_source: dict[str, list[LedgerClaim]] = defaultdict(list)
     with paths.open_ledger_if_any() as ledger:
         for one in ledger.claims("pending", "rejected") if ledger is not None else ():
@@ -81,7 +81,7 @@ def make_earlier_result_lookup(paths: ReviewPaths) -> Callable[[Suggestion], Cla
 
 
 def preview_suggestion(paths: ReviewPaths, suggestion: Suggestion) -> Proposal:
-    """The proposal that a suggestion would become. Writes nothing; the written proposal may get another id."""
+    """Returns the proposal that a suggestion would become. Writes nothing; the written proposal may get another id."""
     name = slug.new_id(_name_title(suggestion), datetime.now(UTC).date(), lambda _: False)
     return parse_candidate(_candidate_text(suggestion, name), paths.review / f"{name}.md", paths.store())
 
@@ -93,7 +93,7 @@ def _source(suggestion: Suggestion) -> str:
 
 
 def suggested_places(action: ProposedAction, memory: MemoryRecord) -> tuple[str, ...]:
-    """The references that identify a suggestion in addition to its memories: those that "refer" would set."""
+    """Returns the references that identify a suggestion in addition to its memories: those that "refer" would set."""
     return memory.references if action == "refer" else ()
 
 

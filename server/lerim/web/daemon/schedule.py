@@ -95,7 +95,7 @@ class Schedule:
         return seconds
 
     def seconds_until_next(self, now: float) -> float:
-        """How long to sleep if nothing changes."""
+        """Returns how long to sleep if nothing changes."""
         return max(0.0, min(self._next_look_at - now, self.timings.tick))
 
     @property

@@ -34,7 +34,7 @@ OUTDATED = frozenset({"drifted", "reference-gone", "contradiction"})
 
 
 async def list_code_actions(sidecar: Sidecar, params: types.CodeActionParams) -> list[types.CodeAction] | None:
-    """The fixes for what is wrong at a place of a memory or candidate, and the actions on the memory."""
+    """Returns the fixes for what is wrong at a place of a memory or candidate, and the actions on the memory."""
     text = await find_memory_text(sidecar, params.text_document.uri)
     if text is None:
         return None
@@ -102,8 +102,8 @@ def _fixes(sidecar: Sidecar, text: MemoryText, finding: Finding, commands: _Comm
 
 
 def _list_replacements(sidecar: Sidecar, text: MemoryText, finding: Finding) -> list[str]:
-    """The texts that may be put there instead. For a reference that names nothing, git is asked, too, in a trusted
-    workspace."""
+    """Returns the texts that may be put there instead. For a reference that names nothing, git is asked, too, in a
+    trusted workspace."""
     found = list(finding.replacements)
     value = _value_at(text, finding.span)
     may_ask_git = finding.code == "reference-gone" and sidecar.options.trusted
@@ -128,7 +128,8 @@ def _replace(text: MemoryText, finding: Finding, new: str) -> types.TextEdit | N
 
 
 def _remove(text: MemoryText, span: TextSpan) -> list[types.TextEdit]:
-    """The edit that removes an item of a list, or a key with one value, by its lines; none if it shares a line."""
+    """Returns the edit that removes an item of a list, or a key with one value, by its lines; none if it shares a
+    line."""
     field = next((one for one in text.document.fields if any(value.span == span for value in one.values)), None)
     line = text.line(span.start_line).strip()
     if field is None or span.start_line != span.end_line:
@@ -182,14 +183,14 @@ class _Commands:
         *,
         with_handle: bool = True,
     ) -> types.CodeAction:
-        """An action that runs a command of the editor's extension."""
+        """Returns an action that runs a command of the editor's extension."""
         arguments = [self._handle] if with_handle else []
         return types.CodeAction(
             title, kind=kind, diagnostics=diagnostics, command=types.Command(title, command, arguments=arguments)
         )
 
     def list_all(self) -> list[types.CodeAction]:
-        """The actions on the whole memory."""
+        """Returns the actions on the whole memory."""
         if not self.is_available:
             return []
         refactor = types.CodeActionKind.Refactor

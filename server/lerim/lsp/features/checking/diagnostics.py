@@ -42,12 +42,12 @@ FILE_START = types.Range(types.Position(0, 0), types.Position(0, 0))
 
 
 def make_diagnostics(text: MemoryText | None, findings: Iterable[Finding]) -> list[types.Diagnostic]:
-    """The diagnostics of one file, with positions in the editor's units; without its text, all at its start."""
+    """Returns the diagnostics of one file, with positions in the editor's units; without its text, all at its start."""
     return [make_diagnostic(one, text.range(one.span) if text is not None else FILE_START) for one in findings]
 
 
 def make_diagnostic(finding: Finding, place: types.Range) -> types.Diagnostic:
-    """A finding as a diagnostic."""
+    """Returns a finding as a diagnostic."""
     return notifications.make_diagnostic(place, finding.code, finding.message, SEVERITIES[finding.severity])
 
 
@@ -110,7 +110,7 @@ def _check_again(sidecar: Sidecar, text: MemoryText, with_rules: bool) -> list[F
 
 
 def check_text(sidecar: Sidecar, text: MemoryText) -> list[Finding]:
-    """What is wrong in a memory or candidate (blocking)."""
+    """Returns what is wrong in a memory or candidate (blocking)."""
     kind = kind_of_document(text.path, sidecar.home.memory)
     if kind is None:
         return []

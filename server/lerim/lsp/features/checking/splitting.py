@@ -19,8 +19,8 @@ _LONGEST_TITLE = 120
 
 
 def split_action(sidecar: Sidecar, text: MemoryText, place: types.Range) -> types.CodeAction | None:
-    """The action that moves the selected part of a memory's body to a new memory: its first line becomes the title;
-    tags, references and quotes are copied. None if nothing of the body is selected, or if it is the whole body.
+    """Returns the action that moves the selected part of a memory's body to a new memory: its first line becomes the
+    title; tags, references and quotes are copied. None if nothing of the body is selected, or if it is the whole body.
 
     Both changes are one edit of the editor, so that one Undo takes them back.
     """
@@ -60,7 +60,8 @@ def split_action(sidecar: Sidecar, text: MemoryText, place: types.Range) -> type
 
 
 def _divide(text: MemoryText, place: types.Range) -> tuple[str, str]:
-    """The selected part of the body and what is left of it, both stripped; "" if the selection leaves the body."""
+    """Returns the selected part of the body and what is left of it, both stripped; "" if the selection leaves the
+    body."""
     first, last = place.start, place.end
     body_start = text.document.body.start_line
     if first == last or first.line < body_start or last.line > len(text.lines):

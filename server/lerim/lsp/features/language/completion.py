@@ -54,7 +54,7 @@ class CompletionPlace:
 
 
 async def complete_at_position(sidecar: Sidecar, params: types.CompletionParams) -> types.CompletionList | None:
-    """What can be written where the person types; None outside the frontmatter of a memory file."""
+    """Returns what can be written where the person types; None outside the frontmatter of a memory file."""
     text = await find_memory_text(sidecar, params.text_document.uri)
     if text is None:
         return None
@@ -88,7 +88,7 @@ def _list_items(sidecar: Sidecar, text: MemoryText, place: CompletionPlace) -> l
 
 
 def _key_items(text: MemoryText, place: CompletionPlace) -> Iterator[types.CompletionItem]:
-    """The keys that are not there yet, in the order in which they are written."""
+    """Yields the keys that are not there yet, in the order in which they are written."""
     present = {field.key for field in text.document.fields if field.key_span.start_line != place.line}
     primitive = primitive_of(text.path)
     for key in record.HEADER_KEYS:
@@ -101,7 +101,7 @@ def _key_items(text: MemoryText, place: CompletionPlace) -> Iterator[types.Compl
 def _tag_items(
     text: MemoryText, place: CompletionPlace, entries: Iterable[MemoryEntry]
 ) -> Iterator[types.CompletionItem]:
-    """The tags in use, the most used first."""
+    """Yields the tags in use, the most used first."""
     present = {value.text for value in text.document.values("tags")} - {place.typed}
     for tag, note in suggest_tags(place.typed, present, entries):
         yield _value_item(text, place, tag, types.CompletionItemKind.Keyword, note)
@@ -110,7 +110,7 @@ def _tag_items(
 def _id_items(
     text: MemoryText, place: CompletionPlace, entries: Iterable[MemoryEntry]
 ) -> Iterator[types.CompletionItem]:
-    """The live memories whose id or title has the words typed so far, newest first."""
+    """Yields the live memories whose id or title has the words typed so far, newest first."""
     own = text.path.stem
     found = list(islice((entry for entry in find_by_words(place.typed, entries) if entry.id != own), MAX_ITEMS))
     for entry, title in zip(found, show_titles(found), strict=True):
@@ -138,7 +138,7 @@ def _value_item(
 
 
 def find_completion_place(text: MemoryText, line: int, character: int) -> CompletionPlace | None:
-    """What is being typed at a place; None outside the frontmatter, and in a comment."""
+    """Returns what is being typed at a place; None outside the frontmatter, and in a comment."""
     head = text.document.frontmatter
     written = text.line(line)
     if head is None or not head.start_line <= line <= head.end_line or written.startswith("---"):
@@ -156,7 +156,7 @@ def find_completion_place(text: MemoryText, line: int, character: int) -> Comple
 
 
 def find_key(text: MemoryText, line: int) -> tuple[str, int]:
-    """The key that a line's value belongs to, dotted in an entry of `evidence`, and where the value begins."""
+    """Returns the key that a line's value belongs to, dotted in an entry of `evidence`, and where the value begins."""
     written = text.line(line)
     own = _KEY.match(written)
     if own is not None:
@@ -194,8 +194,8 @@ def _value_place(written: str, key: str, line: int, start: int, character: int) 
 
 
 def suggest_tags(typed: str, present: Collection[str], entries: Iterable[MemoryEntry]) -> Iterator[tuple[str, str]]:
-    """The tags of the memories `entries` that contain `typed`, without those in `present`, the most used first; with
-    each, how many memories use it, as text."""
+    """Yields the tags of the memories `entries` that contain `typed`, without those in `present`, the most used
+    first; with each, how many memories use it, as text."""
     counts = Counter(tag for entry in entries for tag in entry.tags)
     for tag, count in counts.most_common():
         if tag not in present and typed.casefold() in tag.casefold():
@@ -203,13 +203,14 @@ def suggest_tags(typed: str, present: Collection[str], entries: Iterable[MemoryE
 
 
 def suggest_references(sidecar: Sidecar, repo: Repo, typed: str) -> Iterator[str]:
-    """The files of the repository whose path contains `typed`; after a `#`, the symbols of the file before it
-    (blocking)."""
+    """Returns the files of the repository whose path contains `typed`; after a `#`, the symbols of the file before
+    it (blocking)."""
     return _suggest_symbols(sidecar, repo, typed) if "#" in typed else _suggest_paths(repo, typed.casefold())
 
 
 def _suggest_paths(repo: Repo, typed: str) -> Iterator[str]:
-    """The files that git tracks and whose path contains what was typed; those whose name begins with it come first."""
+    """Returns the files that git tracks and whose path contains what was typed; those whose name begins with it come
+    first."""
     root = repo.project.root
     listed = _list_paths(root, repo.project.common_dir, tracked.read_index_stamp(root))
     paths = [path for path in listed if typed in path.casefold()]
@@ -219,8 +220,8 @@ def _suggest_paths(repo: Repo, typed: str) -> Iterator[str]:
 
 @lru_cache(maxsize=1)
 def _list_paths(root: Path, common_dir: Path, _stamp: str) -> tuple[str, ...]:
-    """The tracked files that a reference can name. Kept while git's index is as `_stamp` says: reading the index at
-    each letter that is typed would take longer than all else."""
+    """Returns the tracked files that a reference can name. Kept while git's index is as `_stamp` says: reading the
+    index at each letter that is typed would take longer than all else."""
     paths = dict.fromkeys(tracked.read_tracked_paths(root, common_dir))
     return tuple(path for path in paths if path.isprintable() and not path.startswith(".lerim/"))
 

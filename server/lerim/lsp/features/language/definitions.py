@@ -18,7 +18,7 @@ START = types.Range(types.Position(0, 0), types.Position(0, 0))
 
 
 async def find_definition(sidecar: Sidecar, params: types.DefinitionParams) -> types.Location | None:
-    """Where what the cursor is on is defined; None if that is nothing, or if it is gone."""
+    """Returns where what the cursor is on is defined; None if that is nothing, or if it is gone."""
     text = await find_memory_text(sidecar, params.text_document.uri)
     target = find_target_at(text, params.position.line, text.index(params.position)) if text is not None else None
     if text is None or target is None:
@@ -47,7 +47,7 @@ def _locate(sidecar: Sidecar, text: MemoryText, target: Target) -> types.Locatio
 
 
 async def list_document_links(sidecar: Sidecar, params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
-    """The links of a memory file to memories and files that exist."""
+    """Returns the links of a memory file to memories and files that exist."""
     text = await find_memory_text(sidecar, params.text_document.uri)
     return None if text is None else await sidecar.run_in_thread(_list_links, text)
 

@@ -14,8 +14,9 @@ from lerim.memory import Value, comma_list_item, quote_scalar
 
 
 def replace_values(text: MemoryText, change: Callable[[str, str], str]) -> list[types.TextEdit]:
-    """The edits that give values other texts. `change` takes a key, dotted inside a list, and a value or an item of a
-    list, and returns what it should be. A value that spans lines, or that YAML reads by a tag or an anchor, stays."""
+    """Returns the edits that give values other texts. `change` takes a key, dotted inside a list, and a value or an
+    item of a list, and returns what it should be. A value that spans lines, or that YAML reads by a tag or an
+    anchor, stays."""
     edits: list[types.TextEdit] = []
     for field in text.document.fields:
         for value in field.values:
@@ -30,7 +31,7 @@ def replace_values(text: MemoryText, change: Callable[[str, str], str]) -> list[
 
 
 def replace_value(text: MemoryText, value: Value, new: str) -> types.TextEdit | None:
-    """The edit that gives a value another text, quoted as it has to be; None if it cannot be replaced alone."""
+    """Returns the edit that gives a value another text, quoted as it has to be; None if it cannot be replaced alone."""
     line, span = text.line(value.span.start_line), value.span
     before, after = line[: span.start_character], line[span.end_character :]
     quote = before[-1:] if before[-1:] in ("'", '"') and after.startswith(before[-1:]) else ""
@@ -41,8 +42,8 @@ def replace_value(text: MemoryText, value: Value, new: str) -> types.TextEdit | 
 
 
 def edit_file(text: MemoryText, change: Callable[[str, str], str]) -> list[types.TextDocumentEdit]:
-    """The edit of a file by `replace_values`; none if it would change nothing. An open file carries its version,
-    so that the editor refuses an edit of a text that changed."""
+    """Returns the edit of a file by `replace_values`; none if it would change nothing. An open file carries its
+    version, so that the editor refuses an edit of a text that changed."""
     edits = replace_values(text, change)
     document = types.OptionalVersionedTextDocumentIdentifier(text.uri, text.version)
     return [types.TextDocumentEdit(document, edits)] if edits else []
@@ -54,8 +55,8 @@ def make_workspace_edit(
     renamed: Mapping[Path, Path] | None = None,
     created: Sequence[str] = (),
 ) -> types.WorkspaceEdit:
-    """One edit of several files: the files that it first creates, by their URIs, and those that it then renames.
-    `edits` have the new name of a renamed file."""
+    """Returns one edit of several files: the files that it first creates, by their URIs, and those that it then
+    renames. `edits` have the new name of a renamed file."""
     if not renamed and not created and not sidecar.capability("workspace", "workspace_edit", "document_changes"):
         return types.WorkspaceEdit(
             changes={

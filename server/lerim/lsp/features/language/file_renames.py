@@ -30,7 +30,7 @@ class Move:
 
 
 async def edit_before_renames(sidecar: Sidecar, params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
-    """The edit of memories that belongs to files about to be renamed; None if it would change nothing."""
+    """Returns the edit of memories that belongs to files about to be renamed; None if it would change nothing."""
     if not sidecar.options.settings.enabled:
         return None
     moves: list[Move] = []
@@ -58,7 +58,7 @@ async def keep_quotes(sidecar: Sidecar, params: types.RenameFilesParams) -> None
 
 
 async def _find_move(sidecar: Sidecar, file: types.FileRename) -> Move | None:
-    """The move of a file inside one repository; None if it leaves it."""
+    """Returns the move of a file inside one repository; None if it leaves it."""
     new = uri_to_path(file.new_uri)
     location = await sidecar.repos.locate_file(file.old_uri)
     if new is None or location is None:
@@ -69,7 +69,7 @@ async def _find_move(sidecar: Sidecar, file: types.FileRename) -> Move | None:
 
 
 def _path_inside(repo: Repo, path: Path) -> str:
-    """A path relative to the repository, with forward slashes; "" if it leads out of it (blocking)."""
+    """Returns a path relative to the repository, with forward slashes; "" if it leads out of it (blocking)."""
     real = Path(os.path.realpath(path.parent), path.name)
     return real.relative_to(repo.project.root).as_posix() if real.is_relative_to(repo.project.root) else ""
 
@@ -85,7 +85,7 @@ def _edit_references(sidecar: Sidecar, repo: Repo, moves: Sequence[Move]) -> lis
 
 
 def move_reference(key: str, value: str, moves: Sequence[Move]) -> str:
-    """A reference as it is after these moves; any other value as it is. Symbols and line numbers stay."""
+    """Returns a reference as it is after these moves; any other value as it is. Symbols and line numbers stay."""
     reference = parse_reference(value) if key == "references" else None
     if reference is None:
         return value
@@ -99,7 +99,7 @@ def move_reference(key: str, value: str, moves: Sequence[Move]) -> str:
 
 
 async def _edit_renamed_memory(sidecar: Sidecar, file: types.FileRename) -> list[types.TextDocumentEdit]:
-    """The edits of links to a memory whose file gets another name; none if that is a part of `rename_id`."""
+    """Returns the edits of links to a memory whose file gets another name; none if that is a part of `rename_id`."""
     old, new = (Path(str(uri_to_path(uri))) for uri in (file.old_uri, file.new_uri))
     if old.stem == new.stem or not slug.is_id(new.stem):
         return []

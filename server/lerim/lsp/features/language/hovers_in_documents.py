@@ -43,7 +43,7 @@ MAX_QUICK_SOURCE = 16 * 1024
 
 
 async def hover_at_position(sidecar: Sidecar, params: types.HoverParams) -> types.Hover | None:
-    """What is known about the place under the cursor; None if that is nothing."""
+    """Returns what is known about the place under the cursor; None if that is nothing."""
     text = await find_memory_text(sidecar, params.text_document.uri) if sidecar.options.settings.hover else None
     if text is not None:
         position = params.position

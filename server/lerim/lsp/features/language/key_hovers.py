@@ -38,8 +38,9 @@ KEY_HELP = {
 
 
 def describe_key(text: MemoryText, line: int, character: int, *, trusted: bool) -> tuple[str, TextSpan] | None:
-    """What the key of this line is for, as markdown, and the line without its indentation. In a trusted workspace also
-    the quote that is kept outside the file (blocking). None outside the frontmatter, and for an unknown key."""
+    """Returns what the key of this line is for, as markdown, and the line without its indentation. In a trusted
+    workspace also the quote that is kept outside the file (blocking). None outside the frontmatter, and for an
+    unknown key."""
     head, written = text.document.frontmatter, text.line(line)
     if head is None or not head.start_line <= line <= head.end_line or written.lstrip().startswith("#"):
         return None
@@ -52,7 +53,7 @@ def describe_key(text: MemoryText, line: int, character: int, *, trusted: bool) 
 
 
 async def list_quote_hints(sidecar: Sidecar, params: types.InlayHintParams) -> list[types.InlayHint] | None:
-    """A hint behind each empty quote of a memory file that says where the quote is kept."""
+    """Returns a hint behind each empty quote of a memory file that says where the quote is kept."""
     text = await find_memory_text(sidecar, params.text_document.uri)
     if text is None or all(value.text for value in text.document.values("evidence.quote")):
         return None
@@ -72,7 +73,7 @@ def _make_hints(text: MemoryText, trusted: bool) -> list[types.InlayHint]:
 
 
 def _find_kept_quote(text: MemoryText, line: int) -> str:
-    """Where the quote of an entry without one is kept, and the quote; "" if the file has it."""
+    """Returns where the quote of an entry without one is kept, and the quote; "" if the file has it."""
     empty = (value for value in text.document.values("evidence.quote") if not value.text)
     value = next((value for value in empty if value.span.start_line == line), None)
     if value is None:
@@ -86,7 +87,8 @@ def _find_kept_quote(text: MemoryText, line: int) -> str:
 
 
 def _load_kept_quotes(text: MemoryText) -> dict[Value, str]:
-    """The quotes that are kept on this machine, by the empty value of the file that each belongs to (blocking)."""
+    """Returns the quotes that are kept on this machine, by the empty value of the file that each belongs to
+    (blocking)."""
     quotes, turns = text.document.values("evidence.quote"), text.document.values("evidence.turn")
     if len(quotes) != len(turns):
         return {}

@@ -44,21 +44,21 @@ class MemoryText:
     store: Store
 
     def line(self, number: int) -> str:
-        """A line without its end; "" past the last one."""
+        """Returns a line without its end; "" past the last one."""
         return self.lines[number].rstrip("\r\n") if 0 <= number < len(self.lines) else ""
 
     def index(self, position: types.Position) -> int:
-        """Where a position is in its line, in characters."""
+        """Returns where a position is in its line, in characters."""
         return find_column(self.line(position.line), position.character, self.encoding)
 
     def range(self, span: TextSpan) -> types.Range:
-        """A span in the editor's units."""
+        """Returns a span in the editor's units."""
         return types.Range(
             self._position(span.start_line, span.start_character), self._position(span.end_line, span.end_character)
         )
 
     def part(self, span: TextSpan) -> str:
-        """The text of a span within one line; "" if it has several lines."""
+        """Returns the text of a span within one line; "" if it has several lines."""
         if span.start_line != span.end_line:
             return ""
         return self.line(span.start_line)[span.start_character : span.end_character]
@@ -74,7 +74,7 @@ def is_memory_uri(sidecar: Sidecar, uri: str) -> bool:
 
 
 async def find_memory_text(sidecar: Sidecar, uri: str) -> MemoryText | None:
-    """The memory or candidate that the editor has open under this URI; None for any other document."""
+    """Returns the memory or candidate that the editor has open under this URI; None for any other document."""
     settings = sidecar.options.settings
     document = sidecar.server.documents.find_open_document(uri) if settings.enabled else None
     if document is None or document.oversize or not is_memory_uri(sidecar, uri):
@@ -99,8 +99,8 @@ async def find_memory_text(sidecar: Sidecar, uri: str) -> MemoryText | None:
 
 
 def read_memory_text(sidecar: Sidecar, repo: Repo | None, path: Path) -> MemoryText | None:
-    """A memory's text: from the editor if it is open there, else from its file (blocking). None if it cannot be
-    read."""
+    """Returns a memory's text: from the editor if it is open there, else from its file (blocking). None if it cannot
+    be read."""
     uri = path_to_uri(path)
     store = store_of(sidecar, repo)
     document = sidecar.server.documents.find_open_document(uri)
@@ -118,24 +118,24 @@ def read_memory_text(sidecar: Sidecar, repo: Repo | None, path: Path) -> MemoryT
 
 
 def store_of(sidecar: Sidecar, repo: Repo | None) -> Store:
-    """The store of a repository's memories, or of the personal ones."""
+    """Returns the store of a repository's memories, or of the personal ones."""
     return repo.store if repo is not None else loading.personal_store(sidecar)
 
 
 def list_entries(sidecar: Sidecar, repo: Repo | None) -> Sequence[MemoryEntry]:
-    """The live memories of a repository, or the personal ones, newest first (blocking)."""
+    """Returns the live memories of a repository, or the personal ones, newest first (blocking)."""
     return repo.references.entries if repo is not None else sidecar.repos.list_personal_memories()
 
 
 def find_memory_path(text: MemoryText, memory_id: str) -> Path | None:
-    """The file of a memory that a link names, live or archived; None if there is none (blocking)."""
+    """Returns the file of a memory that a link names, live or archived; None if there is none (blocking)."""
     entry = text.repo.references.entry_of_id(memory_id) if text.repo is not None else None
     return entry.path if entry is not None else text.store.path_of(memory_id)
 
 
 def find_source_path(repo: Repo | None, path: str) -> Path | None:
-    """A file or folder of the repository that exists; None if it does not, or if links lead out of the repository
-    (blocking)."""
+    """Returns a file or folder of the repository that exists; None if it does not, or if links lead out of the
+    repository (blocking)."""
     if repo is None:
         return None
     root = repo.project.root

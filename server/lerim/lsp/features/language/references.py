@@ -36,7 +36,7 @@ MAX_MEMORIES = 200
 
 
 async def find_references(sidecar: Sidecar, params: types.ReferenceParams) -> list[types.Location] | None:
-    """The places in memories that name what the cursor is on; None if nothing is there."""
+    """Returns the places in memories that name what the cursor is on; None if nothing is there."""
     uri, position = params.text_document.uri, params.position
     if not is_memory_uri(sidecar, uri):
         found = await editor_requests.find_symbol_entries(sidecar, uri, position)
@@ -70,7 +70,7 @@ def _locate_all(
 def _locate_links(
     sidecar: Sidecar, text: MemoryText, memory_id: str, include_declaration: bool
 ) -> list[types.Location]:
-    """The links to a memory in live memories, and in those that it ended, whose files name it, too."""
+    """Returns the links to a memory in live memories, and in those that it ended, whose files name it, too."""
     if text.repo is not None:
         paths = [entry.path for entry in text.repo.references.linking_to(memory_id)]
     else:
@@ -91,7 +91,7 @@ def _locate_links(
 def _locate_references(
     sidecar: Sidecar, repo: Repo, entries: Iterable[MemoryEntry], wanted: Reference
 ) -> list[types.Location]:
-    """Where these memories name a file, or a symbol of it, in their references."""
+    """Returns where these memories name a file, or a symbol of it, in their references."""
     found: list[types.Location] = []
     for entry in list(entries)[:MAX_MEMORIES]:
         text = read_memory_text(sidecar, repo, entry.path)

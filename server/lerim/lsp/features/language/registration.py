@@ -77,7 +77,7 @@ def can_register_later(sidecar: Sidecar, feature: LanguageFeature) -> bool:
 
 
 def make_registrations(sidecar: Sidecar, features: Iterable[LanguageFeature]) -> list[types.Registration]:
-    """The registrations of these features, and of transcripts as documents if the editor can show them."""
+    """Returns the registrations of these features, and of transcripts as documents if the editor can show them."""
     selector = [{"scheme": "file", "pattern": pattern} for pattern in _list_patterns(sidecar.home)]
     found = [
         types.Registration(f"lerim-{one.method}", one.method, {"documentSelector": selector, **one.registered_options})
@@ -91,7 +91,7 @@ def make_registrations(sidecar: Sidecar, features: Iterable[LanguageFeature]) ->
 
 
 def _list_patterns(home: Home) -> tuple[str, ...]:
-    """The patterns of memory files, also in a home folder of another name (`LERIM_HOME`)."""
+    """Returns the patterns of memory files, also in a home folder of another name (`LERIM_HOME`)."""
     if home.memory.parts[-2:] == (".lerim", "memory"):
         return MEMORY_PATTERNS
     return (*MEMORY_PATTERNS, f"{glob.escape(home.memory.as_posix())}/**/*.md")

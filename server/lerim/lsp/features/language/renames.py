@@ -25,7 +25,7 @@ from lerim.memory import slug
 
 
 async def prepare_rename(sidecar: Sidecar, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
-    """The id under the cursor; None if there is none, or if no memory has it."""
+    """Returns the id under the cursor; None if there is none, or if no memory has it."""
     text = await find_memory_text(sidecar, params.text_document.uri)
     target = _find_id(text, params.position) if text is not None else None
     if text is None or target is None:
@@ -35,7 +35,8 @@ async def prepare_rename(sidecar: Sidecar, params: types.PrepareRenameParams) ->
 
 
 async def rename_id(sidecar: Sidecar, params: types.RenameParams) -> types.WorkspaceEdit | None:
-    """The edit that gives the memory under the cursor another id. Raises MemoryError_ if that id is not possible."""
+    """Returns the edit that gives the memory under the cursor another id. Raises MemoryError_ if that id is not
+    possible."""
     text = await find_memory_text(sidecar, params.text_document.uri)
     target = _find_id(text, params.position) if text is not None else None
     if text is None or target is None:
@@ -72,15 +73,15 @@ def _rename(sidecar: Sidecar, text: MemoryText, old: str, new: str) -> types.Wor
 
 
 def _follow_rename(edit: types.TextDocumentEdit, old: Path, new: Path) -> types.TextDocumentEdit:
-    """The edit under the file's new name, if it is of this file."""
+    """Returns the edit under the file's new name, if it is of this file."""
     if edit.text_document.uri != path_to_uri(old):
         return edit
     return types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(path_to_uri(new)), edit.edits)
 
 
 def edit_id(sidecar: Sidecar, repo: Repo | None, path: Path, old: str, new: str) -> list[types.TextDocumentEdit]:
-    """The edits that change an id in its own file and in each link to it, also in archived memories and in candidates
-    (blocking)."""
+    """Returns the edits that change an id in its own file and in each link to it, also in archived memories and in
+    candidates (blocking)."""
     found: list[types.TextDocumentEdit] = []
     for other in _files_naming(sidecar, repo, old):
         text = read_memory_text(sidecar, repo, other)
@@ -98,8 +99,8 @@ def edit_id(sidecar: Sidecar, repo: Repo | None, path: Path, old: str, new: str)
 
 
 def _files_naming(sidecar: Sidecar, repo: Repo | None, memory_id: str) -> Iterator[Path]:
-    """The files that may name a memory: live ones by the map of links; archived ones, candidates, unreadable files and
-    those open in the editor by their text."""
+    """Yields the files that may name a memory: live ones by the map of links; archived ones, candidates, unreadable
+    files and those open in the editor by their text."""
     live = {entry.name: memory_id in (entry.id, *entry.links) for entry in list_entries(sidecar, repo)}
     documents = sidecar.server.documents
     opened = {path for uri in list(documents.text_documents) if (path := uri_to_path(uri)) is not None}

@@ -27,7 +27,7 @@ class SymbolPlace:
 
 
 def find_symbol_place(sidecar: Sidecar, repo: Repo, reference: Reference) -> SymbolPlace | None:
-    """Where a symbol is defined (blocking); None if it is not found, or may be one of several."""
+    """Returns where a symbol is defined (blocking); None if it is not found, or may be one of several."""
     path = find_source_path(repo, reference.path)
     source = read_source(sidecar, repo, reference.path) if path is not None else None
     if path is None or source is None:
@@ -52,7 +52,7 @@ class SymbolView(msgspec.Struct, frozen=True):
 
 
 async def find_symbol_around(sidecar: Sidecar, params: SymbolParams) -> SymbolView:
-    """The symbol that contains the lines of an open file."""
+    """Returns the symbol that contains the lines of an open file."""
     document = sidecar.server.documents.find_open_document(params.uri)
     if document is None or document.oversize:
         return SymbolView("")
@@ -63,15 +63,15 @@ async def find_symbol_around(sidecar: Sidecar, params: SymbolParams) -> SymbolVi
 
 
 def list_symbols(sidecar: Sidecar, repo: Repo, path: str) -> list[str]:
-    """The symbols that a file defines, with those in a class by their full name (blocking)."""
+    """Returns the symbols that a file defines, with those in a class by their full name (blocking)."""
     source = read_source(sidecar, repo, path)
     outline = SourceReader(repo.project.root).outline(path, source) if source is not None else None
     return list(dict.fromkeys(outline.names)) if outline is not None else []
 
 
 def read_source(sidecar: Sidecar, repo: Repo, path: str) -> str | None:
-    """A file's text: from the editor if it is open there, else from the disk (blocking). None if it is no text file of
-    the repository."""
+    """Returns a file's text: from the editor if it is open there, else from the disk (blocking). None if it is no
+    text file of the repository."""
     document = sidecar.server.documents.find_open_document(path_to_uri(repo.project.root / path))
     if document is not None and not document.oversize:
         return document.source

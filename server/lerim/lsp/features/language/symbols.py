@@ -25,13 +25,13 @@ _HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*)")
 async def list_document_symbols(
     sidecar: Sidecar, params: types.DocumentSymbolParams
 ) -> list[types.DocumentSymbol] | None:
-    """The keys of a memory file with their values, its quotes, and the headings of its body."""
+    """Returns the keys of a memory file with their values, its quotes, and the headings of its body."""
     text = await find_memory_text(sidecar, params.text_document.uri)
     return outline(text) if text is not None else None
 
 
 def outline(text: MemoryText) -> list[types.DocumentSymbol]:
-    """The outline of a memory file."""
+    """Returns the outline of a memory file."""
     fields = (field for field in text.document.fields if field.key.strip())
     return [*(_field_symbol(text, field) for field in fields), *_heading_symbols(text)]
 
@@ -53,7 +53,7 @@ async def list_folding_ranges(sidecar: Sidecar, params: types.FoldingRangeParams
 
 
 async def list_workspace_symbols(sidecar: Sidecar, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
-    """The memories whose title or id contains the words of the query, newest first."""
+    """Returns the memories whose title or id contains the words of the query, newest first."""
     if not sidecar.options.settings.enabled:
         return []
     repos = await sidecar.repos.load()
@@ -100,7 +100,7 @@ def _field_symbol(text: MemoryText, field: Field) -> types.DocumentSymbol:
 
 
 def _heading_symbols(text: MemoryText) -> Iterator[types.DocumentSymbol]:
-    """The headings of the body, each with the lines up to the next one."""
+    """Yields the headings of the body, each with the lines up to the next one."""
     fence = ""
     found: list[tuple[int, str]] = []
     for number in range(text.document.body.start_line, len(text.lines)):
@@ -133,7 +133,7 @@ def find_by_words(query: str, *sources: Iterable[MemoryEntry]) -> Iterator[Memor
 
 
 def show_titles(entries: Sequence[MemoryEntry]) -> list[str]:
-    """The titles as they may be shown, each on one line. They are redacted together, which is faster."""
+    """Returns the titles as they may be shown, each on one line. They are redacted together, which is faster."""
     titles = [" ".join(entry.title.split()) for entry in entries]
     together = redact_text("\n".join(titles)).split("\n")
     redacted = together if len(together) == len(titles) else map(redact_text, titles)

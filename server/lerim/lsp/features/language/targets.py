@@ -51,7 +51,7 @@ Target = IdTarget | PathTarget | SymbolTarget | TurnTarget
 
 
 def find_targets(text: MemoryText) -> Iterator[Target]:
-    """Everything that the frontmatter names, in the order of the text."""
+    """Yields everything that the frontmatter names, in the order of the text."""
     session = source_parts(source.text)[1] if (source := text.document.field("source")) is not None else ""
     for field in text.document.fields:
         for value in text.document.split_field(field):
@@ -66,7 +66,7 @@ def find_targets(text: MemoryText) -> Iterator[Target]:
 
 
 def find_target_at(text: MemoryText, line: int, character: int) -> Target | None:
-    """What the value at this place names; None if it names nothing."""
+    """Returns what the value at this place names; None if it names nothing."""
     return next((one for one in find_targets(text) if one.span.contains(line, character)), None)
 
 
@@ -89,6 +89,6 @@ def _place_targets(text: MemoryText, value: Value) -> Iterator[Target]:
 
 
 def _part_span(span: TextSpan, start: int, end: int) -> TextSpan:
-    """The part of a span on one line, by offsets from its start."""
+    """Returns the part of a span on one line, by offsets from its start."""
     first = span.start_character
     return replace(span, start_character=first + start, end_character=first + end)

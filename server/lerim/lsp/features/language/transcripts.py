@@ -29,12 +29,12 @@ class TurnExcerpt:
 
 
 def find_turn(sidecar: Sidecar, turn: str) -> TurnExcerpt | None:
-    """The turn with this id (blocking); None if it is not on this machine."""
+    """Returns the turn with this id (blocking); None if it is not on this machine."""
     return listing.query_catalog(sidecar, _load_turn, None, turn) if turn else None
 
 
 def turn_location(sidecar: Sidecar, turn: str) -> types.Location | None:
-    """Where a turn is in its transcript as a document (blocking); None if it is not on this machine."""
+    """Returns where a turn is in its transcript as a document (blocking); None if it is not on this machine."""
     found = find_turn(sidecar, turn)
     if found is None:
         return None
@@ -46,7 +46,7 @@ def turn_location(sidecar: Sidecar, turn: str) -> types.Location | None:
 async def provide_transcript(
     sidecar: Sidecar, params: types.TextDocumentContentParams
 ) -> types.TextDocumentContentResult:
-    """The text of a document that `turn_location` named. A turn that is gone gives a text that says so."""
+    """Returns the text of a document that `turn_location` named. A turn that is gone gives a text that says so."""
     sidecar.require_trust("The transcript")
     turn = parse_qs(unquote(urlsplit(params.uri).query)).get("turn", [""])[0]  # VS Code also encodes the `=`
     return types.TextDocumentContentResult(await sidecar.run_in_thread(_read_transcript, sidecar, turn))
@@ -73,7 +73,7 @@ def _load_turn(db: sqlite3.Connection, turn: str) -> TurnExcerpt | None:
 
 
 def _render_transcript(db: sqlite3.Connection, found: TurnExcerpt) -> tuple[str, int]:
-    """The turns around one, and the line at which it begins."""
+    """Returns the turns around one, and the line at which it begins."""
     start = max(0, found.position - TURNS_BEFORE)
     lines = [f"# {clean_line(found.title)}", ""]
     wanted = 0

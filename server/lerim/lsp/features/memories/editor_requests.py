@@ -26,7 +26,7 @@ TRAILING_PUNCTUATION = ".,"
 
 
 async def hover_at_position(sidecar: Sidecar, params: types.HoverParams) -> types.Hover | None:
-    """The memories about the word, path or file under the cursor; None if there are none."""
+    """Returns the memories about the word, path or file under the cursor; None if there are none."""
     settings = sidecar.options.settings
     document = _find_document(sidecar, params.text_document.uri)
     if document is None or not settings.hover:
@@ -52,7 +52,8 @@ async def hover_at_position(sidecar: Sidecar, params: types.HoverParams) -> type
 
 
 async def list_file_memories(sidecar: Sidecar, params: FileMemoriesParams) -> loading.MemoryList:
-    """Every memory that refers to a file, or those about one place in it, the one that a hover shows there first."""
+    """Returns every memory that refers to a file, or those about one place in it, the one that a hover shows there
+    first."""
     location = await sidecar.repos.locate_file(params.uri)
     if location is None:
         return loading.MemoryList([])
@@ -74,7 +75,7 @@ def _make_list(sidecar: Sidecar, repo: Repo, paths: Sequence[Path]) -> loading.M
 
 
 async def list_code_lenses(sidecar: Sidecar, params: types.CodeLensParams) -> EncodedResult:
-    """The code lenses of a file."""
+    """Returns the code lenses of a file."""
     uri = params.text_document.uri
     document = _find_document(sidecar, uri)
     mode = sidecar.options.settings.code_lens
@@ -103,8 +104,9 @@ async def list_code_lenses(sidecar: Sidecar, params: types.CodeLensParams) -> En
 def find_entries(
     document: Document, position: types.Position, location: FileLocation
 ) -> tuple[Reference, list[MemoryEntry]]:
-    """The symbol at `position`, or else the path there, or else, on line 1, the file itself, and the memories about it.
-    The one that a hover shows comes first: decisions before questions, and last what drifted or is not found."""
+    """Returns the symbol at `position`, or else the path there, or else, on line 1, the file itself, and the
+    memories about it. The one that a hover shows comes first: decisions before questions, and last what drifted or
+    is not found."""
     place, found = find_named_entries(document, position, location)
     if not found and position.line == 0:
         found = list(location.repo.references.for_file(location.path))
@@ -116,7 +118,8 @@ def find_entries(
 def find_named_entries(
     document: Document, position: types.Position, location: FileLocation
 ) -> tuple[Reference, list[MemoryEntry]]:
-    """The symbol at `position`, of this file or used in it, or else the path there, and the memories about it."""
+    """Returns the symbol at `position`, of this file or used in it, or else the path there, and the memories about
+    it."""
     references = location.repo.references
     line = document.line(position.line)
     index = document.index_in_line(position)
@@ -135,7 +138,7 @@ def find_named_entries(
 async def find_symbol_entries(
     sidecar: Sidecar, uri: str, position: types.Position
 ) -> tuple[Repo, list[MemoryEntry], Reference] | None:
-    """The memories about the symbol or path at a place of a source file; None if there are none."""
+    """Returns the memories about the symbol or path at a place of a source file; None if there are none."""
     document = _find_document(sidecar, uri)
     location = await sidecar.repos.locate_file(uri) if document is not None else None
     if document is None or location is None:
@@ -169,13 +172,13 @@ def _find_document(sidecar: Sidecar, uri: str) -> Document | None:
 
 
 def word_at(line: str, index: int) -> str:
-    """The identifier that covers `index` or ends right before it; "" if there is none or it is too long."""
+    """Returns the identifier that covers `index` or ends right before it; "" if there is none or it is too long."""
     start, end = _expand(line, index, lambda character: character.isalnum() or character in "_$", MAX_WORD)
     return line[start:end] if end - start <= MAX_WORD else ""
 
 
 def path_at(line: str, index: int) -> str:
-    """The path-like text that covers `index`, with forward slashes; "" if it has neither a slash nor a dot."""
+    """Returns the path-like text that covers `index`, with forward slashes; "" if it has neither a slash nor a dot."""
     start, end = _expand(line, index, lambda character: character.isalnum() or character in PATH_PUNCTUATION, MAX_PATH)
     text = line[start:end].partition("#")[0].replace("\\", "/").rstrip(TRAILING_PUNCTUATION)
     if end - start > MAX_PATH or not ("/" in text or "." in text.strip(".")):
@@ -184,8 +187,8 @@ def path_at(line: str, index: int) -> str:
 
 
 def possible_paths(text: str, folder: str) -> tuple[str, ...]:
-    """The paths in the repository that `text` may name in a file of `folder` ("" is the root); none leads outside. An
-    `@` before a path is how files for agents include another one."""
+    """Returns the paths in the repository that `text` may name in a file of `folder` ("" is the root); none leads
+    outside. An `@` before a path is how files for agents include another one."""
     joined = [path for one in (text, text.lstrip("@")) for path in (posixpath.join(folder, one), one.lstrip("/"))]
     normalized = (posixpath.normpath(path) for path in dict.fromkeys(joined))
     return tuple(

@@ -83,7 +83,7 @@ def render_hover(shown: HoverMemory, now: datetime, *, trusted: bool, more: str 
 
 
 def link_more(count: int, uri: str, line: int, character: int) -> str:
-    """The link that lists all memories about a place, `2 more about this`; "" if there are no others.
+    """Returns the link that lists all memories about a place, `2 more about this`; "" if there are no others.
 
     `uri` is the one that the editor sent, and becomes part of the link as percent-encoded JSON.
     """

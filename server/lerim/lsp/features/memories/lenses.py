@@ -102,10 +102,12 @@ def place_lenses(
     find_labels: Callable[[str], Sequence[str]],
     find_line: Callable[[str], int | None],
 ) -> list[Lens]:
-    """The lenses of a file. `file_labels` are the labels of all its memories, `find_labels` returns those of a symbol.
+    """Returns the lenses of a file. `file_labels` are the labels of all its memories, `find_labels` returns those of a
+    symbol.
 
-    `find_line` returns the line that defines a symbol; on the first line, the file's lens counts its memories, too. The
-    editor knows symbols better than our search of lines and may move a symbol's lens, or place one that was not found.
+    `find_line` returns the line that defines a symbol; on the first line, the file's lens counts its memories, too.
+    The editor knows symbols better than our search of lines and may move a symbol's lens, or place one that was not
+    found.
     """
     if not file_labels:
         return []

@@ -114,14 +114,14 @@ async def search_memories(sidecar: Sidecar, params: SearchParams) -> FoundMemori
 
 
 async def show_memory(sidecar: Sidecar, params: ShowParams) -> MemoryView:
-    """One memory by its handle, or by its file's URI. Raises NotFoundError, MemoryError_."""
+    """Returns one memory by its handle, or by its file's URI. Raises NotFoundError, MemoryError_."""
     repo, stored = await (_find_memory_in_file if params.id.startswith("file:") else find_memory)(sidecar, params.id)
     await sidecar.run_in_thread(uses.note_opened, sidecar, repo, stored.record.id)
     return await sidecar.run_in_thread(make_memory_view, sidecar, repo, stored)
 
 
 async def find_memory(sidecar: Sidecar, handle: str) -> tuple[Repo | None, StoredMemory]:
-    """The memory of a handle and its repository (None for a personal memory). Raises NotFoundError."""
+    """Returns the memory of a handle and its repository (None for a personal memory). Raises NotFoundError."""
     target = await sidecar.run_in_thread(_find_target, sidecar, handle)
     if target is not None and target.root == sidecar.home.root:
         return None, await sidecar.run_in_thread(personal_store(sidecar).load_by_id, target.id)
@@ -132,7 +132,8 @@ async def find_memory(sidecar: Sidecar, handle: str) -> tuple[Repo | None, Store
 
 
 async def _find_memory_in_file(sidecar: Sidecar, uri: str) -> tuple[Repo | None, StoredMemory]:
-    """The memory in a file, if it is personal or belongs to a repository of this window. Raises NotFoundError."""
+    """Returns the memory in a file, if it is personal or belongs to a repository of this window. Raises
+    NotFoundError."""
     path = await sidecar.run_in_thread(_resolve_uri, uri)
     if path.is_relative_to(sidecar.home.memory):
         return None, (await sidecar.run_in_thread(personal_store(sidecar).load, path))[0]
@@ -180,7 +181,7 @@ def make_hover_memory(
 
 
 def find_quoted_turn(record: MemoryRecord) -> tuple[str, str]:
-    """The (session, turn) of a memory's first quote; empty for a memory written by hand or found in a file."""
+    """Returns the (session, turn) of a memory's first quote; empty for a memory written by hand or found in a file."""
     platform, session, turn = source_parts(record.source)
     if platform == "file":
         return "", ""
@@ -210,7 +211,7 @@ def _find_target(sidecar: Sidecar, handle: str) -> HandleTarget | None:
 
 
 def _list_targets(sidecar: Sidecar) -> Iterator[HandleTarget]:
-    """Every memory, live ones first, since they need no file access."""
+    """Yields every memory, live ones first, since they need no file access."""
     for repo in sidecar.repos.known:
         with repo.lock:  # without the lock, a memory being reread could be missing
             ids = [entry.id for entry in repo.references.entries]
@@ -224,7 +225,7 @@ def _list_targets(sidecar: Sidecar) -> Iterator[HandleTarget]:
 
 
 def _search_repo(sidecar: Sidecar, repo: Repo | None, query: str, limit: int) -> list[Hit]:
-    """The memories of a repository and the personal ones, or only those (None)."""
+    """Returns the memories of a repository and the personal ones, or only those (None)."""
     from lerim.memory import MemorySearch, parse_memory_query
 
     words, filters = parse_memory_query(query, sidecar.clock())
@@ -243,14 +244,15 @@ def _search_repo(sidecar: Sidecar, repo: Repo | None, query: str, limit: int) ->
 
 
 def personal_store(sidecar: Sidecar) -> Store:
-    """The store of the memories that belong to no repository, in Lerim's home folder."""
+    """Returns the store of the memories that belong to no repository, in Lerim's home folder."""
     from lerim.memory import GLOBAL_KEY
 
     return Store(sidecar.home.memory, sidecar.home.project(GLOBAL_KEY), sidecar.home.root)
 
 
 async def list_titles(sidecar: Sidecar, params: TitlesParams) -> TitlesView:
-    """One page of the personal memories and those of a root, or of all repositories of the window; newest first."""
+    """Returns one page of the personal memories and those of a root, or of all repositories of the window; newest
+    first."""
     repos = [await sidecar.find_repo(params.root)] if params.root is not None else await sidecar.repos.load()
     return await sidecar.run_in_thread(_load_title_page, sidecar, repos, max(0, params.start))
 

@@ -157,7 +157,7 @@ def _find_groups(by: MemoryGrouping, scoped_entry: ScopedEntry, drift_by_id: Map
 
 
 def _find_unwanted(sidecar: Sidecar, repo: Repo | None) -> dict[tuple[Scope, str], str]:
-    """What the person has called wrong or outdated, by scope and id."""
+    """Returns what the person has called wrong or outdated, by scope and id."""
     keys: list[tuple[Scope, str]] = [("global", PERSONAL_KEY)]
     keys += [("project", repo.project.key)] if repo is not None else []
     found = ((scope, uses.find_unwanted(sidecar, key)) for scope, key in keys)
@@ -165,7 +165,8 @@ def _find_unwanted(sidecar: Sidecar, repo: Repo | None) -> dict[tuple[Scope, str
 
 
 def _drift_state(entry: MemoryEntry, drift: Drift | None) -> str:
-    """The drift of a memory. Only drift that is not fresh is kept; a memory never checked has no `verified` date."""
+    """Returns the drift of a memory. Only drift that is not fresh is kept; a memory never checked has no `verified`
+    date."""
     return drift.state if drift is not None else "fresh" if entry.verified else "unknown"
 
 
@@ -224,7 +225,7 @@ def _list_proposals(sidecar: Sidecar, repo: Repo | None) -> list[TreeProposal]:
 
 
 def _list_ended(sidecar: Sidecar, repo: Repo | None) -> list[tuple[Store, MemoryFile]]:
-    """The files of ended memories, newest first."""
+    """Returns the files of ended memories, newest first."""
     stores = [*([repo.store] if repo is not None else []), loading.personal_store(sidecar)]
     ended = [(store, found) for store in stores for found in store.find_files(archived=True)[0] if found.is_archived]
     return sorted(ended, key=lambda one: one[1].path.name, reverse=True)

@@ -39,7 +39,8 @@ BEFORE_MEMBER = re.compile(r"(\w*)\s*(?:\.|->|::)\s*\Z")
 def find_used_symbol(
     document: Document, number: int, index: int, word: str, location: FileLocation
 ) -> Reference | None:
-    """The symbol of another file that `word`, at `index` in line `number`, uses; None if that is not certain."""
+    """Returns the symbol of another file that `word`, at `index` in line `number`, uses; None if that is not
+    certain."""
     if len(word) < MIN_NAME:
         return None
     named = location.repo.references.symbols_named(word)
@@ -95,14 +96,15 @@ def _shares_package(lines: Sequence[str], path: str, other: str) -> bool:
 
 
 def _module_name(path: str) -> str:
-    """The name by which a file is imported: its own without the ending, or that of its folder."""
+    """Returns the name by which a file is imported: its own without the ending, or that of its folder."""
     folder, _, file = path.rpartition("/")
     stem = file.partition(".")[0]
     return folder.rpartition("/")[2] if stem in FOLDER_MODULES else stem
 
 
 def _import_statements(lines: Sequence[str], module: str) -> Iterator[str]:
-    """The imports near the top of a file that name a module, each with the lines until its brackets are closed."""
+    """Yields the imports near the top of a file that name a module, each with the lines until its brackets are
+    closed."""
     top = [line for line in lines[:MAX_IMPORT_LINES] if len(line) <= MAX_LINE]
     at = 0
     while at < len(top):

@@ -48,14 +48,14 @@ async def list_days(sidecar: Sidecar, params: DaysParams) -> DaysView:
 
 
 async def list_sessions(sidecar: Sidecar, params: SessionsParams) -> SessionsView:
-    """One page of a day's sessions."""
+    """Returns one page of a day's sessions."""
     sidecar.require_trust("The list of sessions")
     projects = await list_project_keys(sidecar, params.everywhere)
     return await sidecar.run_in_thread(query_catalog, sidecar, _load_sessions, SessionsView([], 0), projects, params)
 
 
 async def list_project_keys(sidecar: Sidecar, everywhere: bool) -> list[str] | None:
-    """The keys of the window's projects; None for every project."""
+    """Returns the keys of the window's projects; None for every project."""
     return None if everywhere else [repo.project.key for repo in await sidecar.repos.load()]
 
 

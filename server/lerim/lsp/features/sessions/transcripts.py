@@ -75,7 +75,7 @@ class PositionsView(msgspec.Struct, frozen=True):
 
 
 async def session_outline(sidecar: Sidecar, params: OpenParams) -> OutlineView:
-    """The outline of a session, and the position of a turn in it. Raises NotFoundError."""
+    """Returns the outline of a session, and the position of a turn in it. Raises NotFoundError."""
     sidecar.require_trust("The transcript")
     found: OutlineView | None = await sidecar.run_in_thread(
         listing.query_catalog, sidecar, _load_outline, None, params, sidecar.home
@@ -104,13 +104,13 @@ async def find_turn(sidecar: Sidecar, params: TurnParams) -> TurnView:
 
 
 async def list_turns(sidecar: Sidecar, params: TurnsParams) -> TurnsView:
-    """The turns from a position on, as many as fit into one answer."""
+    """Returns the turns from a position on, as many as fit into one answer."""
     sidecar.require_trust("The transcript")
     return await sidecar.run_in_thread(listing.query_catalog, sidecar, _load_turns, TurnsView(params.start, []), params)
 
 
 async def find_text(sidecar: Sidecar, params: FindParams) -> PositionsView:
-    """The positions of the turns that contain a text."""
+    """Returns the positions of the turns that contain a text."""
     sidecar.require_trust("The transcript")
     return await sidecar.run_in_thread(listing.query_catalog, sidecar, _find_positions, PositionsView([]), params)
 
