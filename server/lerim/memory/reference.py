@@ -69,8 +69,8 @@ def update_references(texts: Iterable[str], moves: Mapping[str, str]) -> tuple[s
 
 
 def comparison_key(references: Iterable[str], verified: str) -> str:
-    """Returns what a memory is compared with the code by: `verified` and its references in order, one a line; "" if it
-    has none. It changes whenever the memory has to be compared again, whatever the code is."""
+    """Returns a key of what a memory is compared with in the code: `verified` and its references in order, one a
+    line; "" if it has none. It changes whenever the memory has to be compared again, whatever the code is."""
     texts = sorted({reference_text(one) for one in map(parse_reference, references) if one is not None})
     return "\n".join((verified, *texts)) if texts else ""
 

@@ -54,7 +54,7 @@ def stored_words(text: str) -> list[str]:
 
 
 def word_rarity(memories: int, having: int) -> float:
-    """Returns the idf of a word that `having` of `memories` memories contain; never negative."""
+    """Returns the idf of a word that is in `having` of `memories` memories; never negative."""
     return math.log(1 + memories / (1 + having))
 
 

@@ -146,11 +146,8 @@ class Uses:
 
 
 def unused_since(stored: StoredMemory, last: datetime | None) -> datetime:
-    """Returns since when a memory has been unused. `last` is its last recorded use, if any; its `updated` and
-    `verified` count, too.
-
-    The time of its file says nothing, because git writes files, too.
-    """
+    """Returns the time since which a memory has been unused. `last` is its last recorded use, if any; its `updated`
+    and `verified` count, too. The time of its file does not count, because git writes files, too."""
     known = [stored.record.updated, last or stored.record.updated]
     with suppress(ValueError):
         known.append(datetime.fromisoformat(stored.record.verified[:10]).replace(tzinfo=UTC))

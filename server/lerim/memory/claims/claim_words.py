@@ -144,8 +144,8 @@ def is_quoted(text: str, quote: str) -> bool:
 
 
 def text_beyond_quotes(title: str, body: str, quotes: Iterable[str]) -> str:
-    """Returns a body without what the title or a quote shown beside it says, too: the statement, as a whole or not at
-    all, and the words that it replies to."""
+    """Returns a body without the statement, if the title or a quote shown beside it says it as a whole, and without
+    the words that it replies to."""
     said = tuple(quotes)
     found = _REPLIED_TO.search(body) if IN_REPLY_TO in body else None
     if found is not None and any(is_quoted(found[1], quote) for quote in said):
@@ -180,7 +180,7 @@ def body_without_title(title: str, body: str) -> str:
 
 
 def body_with_title(title: str, new_title: str, body: str) -> str:
-    """Puts a new title in the place of the old one at the beginning of the body if the body repeats it."""
+    """Replaces the old title at the beginning of the body, if the body repeats it, with a new one."""
     tail = _find_title_end(title, body)
     return body if tail is None else f"{new_title.rstrip('.!?…')}{body[tail.start() :]}"
 
@@ -204,8 +204,8 @@ def _match_title(title: str, body: str, start: int) -> re.Match[str] | None:
 _MARK = compile_later(
     "(?:[-*•>#]{1,6}|\\d{1,3}[.)]|(?![☒⛔✕-✘❌❎👎🚫🛑])[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?)\\s"
 )
-"""What stands before an item of a list: a bullet, a number, a check mark or another symbol, but no cross, without which
-the item would say the opposite."""
+"""Matches what stands before an item of a list: a bullet, a number, a check mark or another symbol. A cross is not
+matched, because without it the item would say the opposite."""
 _REQUEST = compile_later(r"(?:can|could|would|will) you\s(?:please\s|kindly\s)?(?!mind\b)", re.IGNORECASE)
 _POLITE = compile_later(
     r"(?:please|pls|plz|kindly)(?:\s?[,:]\s?|\s)"
@@ -219,11 +219,9 @@ _POLITE = compile_later(
 
 
 def skip_politeness(text: str) -> tuple[str, bool]:
-    """Returns a text without what may stand before a claim in its sentence, which is a list mark, a greeting, "please"
-    or "can you", and whether "can you" was cut, after which a question mark is no longer a question.
-
-    A title is made without it, and a body is compared with its title without it.
-    """
+    """Returns a text without what may precede the claim in its sentence (a list mark, a greeting, "please" or "can
+    you"), and whether "can you" was removed, after which a question mark no longer marks a question. Titles are made
+    without it, and a body is compared with its title without it."""
     is_request = False
     for _ in range(4):
         polite = _MARK.match(text) or _POLITE.match(text)

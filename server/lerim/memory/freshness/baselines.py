@@ -50,11 +50,10 @@ _COLUMNS = "memory, reference, verified, place, stamp, state, moved_to, detail, 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A reference as it was when verified. `digest` is "" if the symbol was not found: then the whole file is compared.
-
-    `word_count` is how much there is to recognise the symbol by; for a file, 0 if it was empty, else 1.
-    `identical_symbols` are the other symbols of the file with the same fingerprint; `sketch` is of the whole file.
-    """
+    """A reference as it was when verified. `digest` is "" if the symbol was not found: then the whole file is
+    compared. `word_count` is the number of words by which the symbol can be recognised; for a file, 0 if it was
+    empty, else 1. `identical_symbols` are the other symbols of the file with the same fingerprint; `sketch` is of
+    the whole file."""
 
     digest: str
     word_count: int

@@ -42,7 +42,7 @@ class DriftSubject:
 
 
 def make_drift_subject(record: MemoryRecord) -> DriftSubject:
-    """Returns a memory's id, what it was last verified against, and its references without invalid ones."""
+    """Returns the subject of a memory: its id, its `verified`, and its references without invalid ones."""
     return DriftSubject(
         record.id, tuple(dict.fromkeys(filter(None, map(parse_reference, record.references)))), record.verified
     )

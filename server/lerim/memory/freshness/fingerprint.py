@@ -44,7 +44,7 @@ _IGNORED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 @dataclass(frozen=True, slots=True)
 class SymbolFingerprint:
     """A symbol's fingerprint: how its definition was found, the number of its tokens and their hash. `word_count` is
-    how much there is to recognise it by."""
+    the number of words by which it can be recognised."""
 
     digest: str
     word_count: int

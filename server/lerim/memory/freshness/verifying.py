@@ -19,7 +19,7 @@ from lerim.paths import Home
 from lerim.project import SHORT_HASH_LENGTH, Project, read_head_commit
 
 _MAX_PER_DAY = 100
-"""How many states of a reference can be verified on one day if nothing is committed."""
+"""How many times a reference can be verified on one day if nothing is committed."""
 
 
 def verify_record(
@@ -81,9 +81,9 @@ def _place_after_move(drift_record: DriftRecord | None, baseline: Baseline | Non
 def unique_verified(
     database: Baselines, memory: str, found: Sequence[tuple[Reference, Baseline]], verified: str, commit: str
 ) -> str:
-    """Returns `verified` with enough more digits of its commit, or without a commit with a number after the day, that
-    no other baselines are stored under it. The former ones must stay, because an undo restores the former `verified` of
-    the file."""
+    """Returns `verified`, made unique: no other baselines are stored under it. Digits of its commit are added or,
+    without a commit, a number after the day. The former baselines must stay, because an undo restores the former
+    `verified` of the file."""
     day, _, short = verified.partition("@")
     if short and commit.startswith(short):
         more: Iterable[str] = (f"{day}@{commit[:length]}" for length in range(len(short), len(commit) + 1))

@@ -52,9 +52,9 @@ class SentenceModel:
         return vectors
 
     def prepare_comparison(self, titles: Sequence[bytes], bodies: Sequence[bytes]) -> FindNearest:
-        """Returns a function that finds the texts nearest to a vector: how near they are, from -1 to 1, is the cosine
-        of the angle to the title's vector or to the body's, whichever is more. All vectors are kept as one matrix of
-        1.5 KB for each."""
+        """Returns a function that finds the texts nearest to a vector. The similarity, from -1 to 1, is the cosine
+        of the angle to the title's vector or to the body's, whichever is larger. All vectors are kept as one matrix
+        of 1.5 KB for each."""
         import numpy
 
         rows = numpy.frombuffer(b"".join([*titles, *bodies]), dtype="<f2").reshape(-1, 384).astype("<f4")

@@ -16,7 +16,7 @@ from lerim.errors import MemoryError_, Problem
 
 VECTORS_DATABASE = "meaning.sqlite3"
 MOST_OTHERS = 5_000
-"""How many vectors of texts are kept that the folder at hand does not have."""
+"""How many vectors are kept of texts that are not in the current folder."""
 _TABLES = (
     "CREATE TABLE vectors (text_hash TEXT PRIMARY KEY, model TEXT NOT NULL, title BLOB NOT NULL, body BLOB NOT NULL)"
 )
@@ -71,8 +71,8 @@ class StoredVectors:
                 db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
 
     def drop_old(self, in_use: Collection[str]) -> None:
-        """Deletes the stored vectors of other models, and of other texts than those with the hashes `in_use` all but
-        the newest: another worktree of the repository may have them."""
+        """Deletes the stored vectors of other models. Of texts whose hashes are not `in_use`, all but the newest are
+        deleted: another worktree of the repository may need them."""
         others = "text_hash NOT IN (SELECT value FROM json_each(?2))"
         newest = f"SELECT rowid FROM vectors WHERE {others} ORDER BY rowid DESC LIMIT {MOST_OTHERS}"
         query = f"DELETE FROM vectors WHERE model != ?1 OR {others} AND rowid NOT IN ({newest})"

@@ -19,7 +19,7 @@ from lerim.memory.store import StoredMemory
 MOST_MEMORIES = 1_000_000
 
 ReportProgress = Callable[[int, int], None]
-"""Called with how many memories were read for their meaning, and of how many."""
+"""Called with the number of memories that were read for their meaning, and the total."""
 
 
 @dataclass(frozen=True, slots=True)

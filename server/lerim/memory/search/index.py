@@ -82,7 +82,7 @@ class MemoryIndex:
         self._data_version = -1
         self._counts: dict[str, int] = {}
         self.version = next(_VERSIONS)
-        """Differs after each `update`, also by another process once it was noticed, and between two indexes."""
+        """Changes with each `update`, also by another process once that was noticed. No two indexes have the same."""
         if location is None:
             self._sql = connect_index(None)
             sqlite.run_script(self._sql, INDEX_SCHEMA)
@@ -139,7 +139,7 @@ class MemoryIndex:
         return known
 
     def list_stems(self, beginning: str, shortest: int, longest: int) -> list[str]:
-        """Returns the stems of all words that begin so and have this many letters. Raises MemoryError_."""
+        """Returns the stems of all words that begin with these letters and have this length. Raises MemoryError_."""
         self._rows("CREATE VIRTUAL TABLE IF NOT EXISTS temp.stems USING fts5vocab(main, words, row)", ())
         query = "SELECT term FROM temp.stems WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?"
         return [row[0] for row in self._rows(query, (beginning, f"{beginning}{_LAST_CHARACTER}", shortest, longest))]
@@ -149,7 +149,7 @@ class MemoryIndex:
         return self._count_once(_SYNONYMS, "SELECT 1 FROM synonyms LIMIT 1") > 0
 
     def find_synonyms(self, names: Sequence[str]) -> dict[str, list[str]]:
-        """Returns the other names that active memories give to these, most often given first. Raises MemoryError_."""
+        """Returns the other names that active memories use for these, most frequent first. Raises MemoryError_."""
         query = (
             "SELECT name, other FROM synonyms WHERE row >= 0 AND name IN (SELECT value FROM json_each(?))"
             " GROUP BY name, other ORDER BY count(*) DESC, other"

@@ -179,7 +179,8 @@ def read_records(sql: sqlite3.Connection, names: Sequence[str]) -> dict[str, tup
 
 
 def settle_statuses(sql: sqlite3.Connection) -> bool:
-    """Shows memories as ended that another one ends, even if their own file does not say so; True if a row moved."""
+    """Marks memories as ended if another one ends them, even if their own file does not say so. Returns whether a
+    row moved."""
     over = "SELECT memory FROM files WHERE status != shown"
     named = "SELECT memory FROM files JOIN ends ON target = memory WHERE files.status = 'active' AND files.id != ender"
     concerned = [row[0] for row in sql.execute(f"{over} UNION {named}")]

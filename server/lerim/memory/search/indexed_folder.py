@@ -122,7 +122,7 @@ class IndexedFolder:
         return list(self.load(self.query_index(find_rows, [])).values())
 
     def load_indexed_links(self) -> list[MemoryLinks]:
-        """Returns the same as `load_links`, from the index as it is."""
+        """Returns what `load_links` does, from the index as it is."""
         return self.query_index(lambda index: index.run_query(read_links), [])
 
     def load_active(self, ids: Sequence[str]) -> list[StoredMemory]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lerim.project import Git
 
 MAX_CHECKED = 40
-"""How many memories found are looked at if fewer than wanted of the first ones may be given."""
+"""How many of the memories found are checked if fewer of the first ones may be given than are wanted."""
 IsApproved = Callable[[StoredMemory, Scope], bool]
 """Whether a person wrote or accepted exactly the text of this memory's file, on this machine."""
 _Withheld = Literal["inactive", "unchecked", "unapproved"]

@@ -55,9 +55,9 @@ def fence_items(items: Iterable[str]) -> str:
 
 
 def neutral_line(text: str, limit: int) -> str:
-    """Returns untrusted text as one line of at most `limit` characters that is only text wherever it is put: without
-    markup, links, mentions of files, invisible characters, and marks at its beginning that an agent reads as a
-    command."""
+    """Returns untrusted text as one line of at most `limit` characters that is plain text wherever it is put:
+    without markup, links, mentions of files, invisible characters, and marks at its beginning that an agent reads as
+    a command."""
     from lerim.redaction import HIDDEN_CHARACTERS, redact_secrets  # imported late: not needed at the start
 
     line = _SPACES.sub(" ", HIDDEN_CHARACTERS.sub("", text)).strip()
