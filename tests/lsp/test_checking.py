@@ -154,6 +154,27 @@ async def test_a_reference_that_is_gone_is_fixed_by_an_edit_of_its_value_alone(e
     assert memory.text.endswith('references:\n  - "lib/deep/moved.py#load" # why\n  - src/app.py#load\n---\n\nText.\n')
 
 
+async def test_a_reference_to_a_file_that_git_knows_as_renamed_says_its_new_name(editor: Editor) -> None:
+    def git(*arguments: str) -> None:
+        subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@b", *arguments], cwd=editor.repo, check=True)
+
+    old = editor.repo / "src" / "rates.py"
+    old.write_text(APP.replace("load", "rate"), encoding="utf-8")
+    git("add", "src")
+    git("commit", "-q", "-m", "Rates")
+    git("mv", "src/rates.py", "src/prices.py")
+    git("commit", "-q", "-m", "Prices")
+    memory = Document(editor, "b-renamed", "references:\n  - src/rates.py#rate\n  - src/rates.py\n")
+    symbol, file = await memory.shows(("reference-gone", "src/rates.py#rate"), ("reference-gone", "src/rates.py"))
+    assert file.message == "src/rates.py was not found. It was renamed to src/prices.py."
+    await memory.fix("Change to src/prices.py#rate", symbol)
+    [file] = await memory.shows(("reference-gone", "src/rates.py"))
+    assert "renamed to src/prices.py" in file.message, "git is not asked again while one types"
+    await memory.fix("Change to src/prices.py", file)
+    await memory.shows()
+    memory.close()
+
+
 async def test_links_are_checked_again_when_other_memories_change(editor: Editor) -> None:
     memory = Document(editor, "c-links", "supersedes: c-later\n")
     await memory.shows(("unknown-memory", "c-later"))

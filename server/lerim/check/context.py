@@ -9,7 +9,7 @@ from pathlib import Path
 from lerim.check.contradictions import RulesFileIndex, index_rules_files
 from lerim.errors import BoundaryError, MemoryError_
 from lerim.memory import Drift, SourceReader, Store
-from lerim.project import Project, find_word, find_words, tracked
+from lerim.project import Git, Project, find_word, find_words, tracked
 from lerim.rules_files import list_rules_lines
 
 
@@ -20,7 +20,8 @@ class CheckContext:
     `reader` may have read source files before; refresh it first. `drifts` are the memories that are known to have
     drifted or moved, by id; `moves` says by memory where its references are now. `rules_files` has the statements of
     rules files. `known_paths` are the files of ids that were listed just now, if they were. If `environ` is given, git
-    is asked where a missing symbol is defined now.
+    is asked where a missing symbol is defined now. `renamed_files` says where files are now that are gone, "" if git
+    does not know that; `git` is asked about others.
     """
 
     project: Project
@@ -31,6 +32,8 @@ class CheckContext:
     rules_files: RulesFileIndex | None = None
     known_paths: Mapping[str, list[Path]] = field(default_factory=dict)
     environ: Mapping[str, str] | None = None
+    renamed_files: dict[str, str] = field(default_factory=dict)
+    git: Git | None = None
     _tracked: dict[str, list[str]] = field(default_factory=dict)
     _files_by_word: dict[str, list[str]] = field(default_factory=dict)
 
@@ -45,6 +48,12 @@ class CheckContext:
             for path in tracked.read_tracked_paths(self.project.root, self.project.common_dir):
                 self._tracked.setdefault(path.rpartition("/")[2], []).append(path)
         return self._tracked.get(name, [])
+
+    def renamed_file(self, path: str) -> str:
+        """Returns where a file that is gone was moved, as far as git knows; else ""."""
+        if path not in self.renamed_files and self.git is not None:
+            self.renamed_files[path] = self.git.find_renamed_file(path)
+        return self.renamed_files.get(path, "")
 
     def search_words(self, words: Iterable[str]) -> None:
         """Searches for words that `files_with` will be asked for, all at once."""

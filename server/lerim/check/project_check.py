@@ -27,7 +27,7 @@ from lerim.memory import (
     searched_word,
 )
 from lerim.paths import Home
-from lerim.project import Project, open_git
+from lerim.project import Git, Project, open_git
 from lerim.review import ReviewPaths, pending_count
 
 
@@ -49,9 +49,10 @@ def check_project(
         for one in live.problems
         if one.code not in FOUND_IN_DOCUMENTS
     ]
-    summary = _check_drift(project, home, environ, live, findings)
+    git = None if project.is_personal else open_git(project.root, environ)
+    summary = _check_drift(project, home, git, live, findings)
     if not baselines.has_baselines(home.project(project.key)):
-        findings += _find_uncompared(project, environ, live)
+        findings += _find_uncompared(project, git, live)
     memory_paths = _paths_by_source(store, live)
     paths_by_id: dict[str, list[Path]] = {}
     for path in memory_paths:
@@ -65,6 +66,7 @@ def check_project(
         rules_files=read_rules_file_index(project),
         known_paths=paths_by_id,
         environ=environ,
+        git=git,
     )
     context.search_words(_list_lost_words(live, summary))
     for path in memory_paths:
@@ -102,7 +104,7 @@ def _paths_by_source(store: Store, live: ReferenceMap) -> list[Path]:
 
 
 def _check_drift(
-    project: Project, home: Home, environ: Mapping[str, str], live: ReferenceMap, findings: list[Finding]
+    project: Project, home: Home, git: Git | None, live: ReferenceMap, findings: list[Finding]
 ) -> DriftSummary:
     """Returns the drift of all live memories. If it cannot be determined, that is a finding."""
     found = [DriftSummary()]
@@ -110,7 +112,7 @@ def _check_drift(
     if subjects and not project.is_personal:
         try:
             with _baseline_home(project, home) as place:
-                checker = DriftChecker(project, place, open_git(project.root, environ))
+                checker = DriftChecker(project, place, git)
                 checker.check(subjects=subjects, on_summary=found.append)
         except LerimError as error:
             message = f"Memories could not be compared with the code: {error.explanation}"
@@ -118,11 +120,10 @@ def _check_drift(
     return found[-1]
 
 
-def _find_uncompared(project: Project, environ: Mapping[str, str], live: ReferenceMap) -> Iterator[Finding]:
+def _find_uncompared(project: Project, git: Git | None, live: ReferenceMap) -> Iterator[Finding]:
     """Yields a finding if a shallow clone lacks the commits that memories were verified at: a check for drift that
     could not compare must not look as if it had passed. In a whole clone such a commit was rewritten, by a squash or a
     rebase, and nothing can be done about it."""
-    git = open_git(project.root, environ)
     if git is None or not (project.common_dir / "shallow").is_file():
         return
     verified = {one.name: one.verified.partition("@")[2] for one in live.entries if "@" in one.verified}

@@ -70,6 +70,7 @@ def _check_reference(
 ) -> Finding | None:
     written = reference_text(reference)
     if not context.reader.stamp(reference.path):
+        moved_to = moved_to or _find_renamed(reference, context)
         near = (moved_to,) if moved_to else _likely_places(reference, context, _similar_files)
         message = f"{describe_missing(Reference(reference.path))}.{_name_replacements(near, moved_to)}"
         return Finding("reference-gone", message, str(path), value.span, near)
@@ -77,6 +78,14 @@ def _check_reference(
         message = f"{written} is {moved_to} now."
         return Finding("reference-moved", message, str(path), value.span, (moved_to,))
     return _check_symbol(path, value, reference, context) if reference.symbol else None
+
+
+def _find_renamed(reference: Reference, context: CheckContext) -> str:
+    """Returns the reference to the file under its new name, with its symbol if that is there; "" if git knows none."""
+    renamed = Reference(context.renamed_file(reference.path), reference.symbol)
+    if not renamed.path or not can_be_written(renamed):
+        return ""
+    return reference_text(Reference(renamed.path) if is_missing(context.reader, renamed) else renamed)
 
 
 def _check_symbol(path: Path, value: Value, reference: Reference, context: CheckContext) -> Finding | None:

@@ -1,7 +1,8 @@
 """Finds where files of a repository were moved, by asking git to compare commits, and files with a word or a name.
 
-Git is only run in jobs, without a shell, for a limited time, and so that a repository's settings cannot start anything.
-Without git on the machine this information is missing.
+Git is run without a shell, for a limited time, and so that a repository's settings cannot start anything. A thread of
+the sidecar runs it where a person waits for one answer; everything else is asked in jobs. Without git on the machine
+this information is missing.
 """
 
 from __future__ import annotations
@@ -105,16 +106,39 @@ class Git:
         output = self._run("diff-tree", *options, since, "HEAD", "--")
         return None if output is None else set(filter(None, output.decode("utf-8", "surrogateescape").split("\0")))
 
+    def find_renamed_file(self, path: str) -> str:
+        """Returns where a file is now that is gone: the index, or the commit in which it went, has it as renamed. ""
+        if they do not, or git cannot tell within a few seconds."""
+        seen: set[str] = set()
+        while path and path not in seen:
+            seen.add(path)
+            path = self._find_next_name(path)
+            if path and (self._root / path).is_file():
+                return path
+        return ""
+
     def find_first_commit(self) -> str:
         """Returns the oldest commit without a parent that HEAD has; "" if git cannot tell within a few seconds."""
         output = self._run("rev-list", "--max-parents=0", "HEAD", seconds=FIRST_COMMIT_SECONDS) or b""
         return output.decode("ascii", "replace").split()[-1] if output.strip() else ""
 
+    def _find_next_name(self, path: str) -> str:
+        """Returns the name that a file got in the index, or in the last commit of HEAD that removed it; "" if none."""
+        if name := self._list_renames("diff-index", "--cached", "HEAD", seconds=SEARCH_SECONDS).get(path):
+            return name
+        options = ("-1", "--no-renames", "--diff-filter=D", "--format=%P %H")
+        output = self._run("log", *options, "--end-of-options", "HEAD", "--", path, seconds=SEARCH_SECONDS) or b""
+        commits = output.decode("ascii", "replace").split()
+        return self.find_moves(*commits).get(path, "") if len(commits) == 2 else ""
+
     def _compare_commits(self, old: str, new: str) -> dict[str, str]:
         if not COMMIT_PATTERN.fullmatch(old) or not COMMIT_PATTERN.fullmatch(new) or new.startswith(old):
             return {}
+        return self._list_renames("diff-tree", old, new)
+
+    def _list_renames(self, command: str, *compared: str, seconds: float = TIMEOUT_SECONDS) -> dict[str, str]:
         options = ("-r", "-M", f"-l{MOST_RENAMES}", "--diff-filter=AR", "--raw", "-z")
-        output = self._run("diff-tree", "--no-ext-diff", "--no-textconv", *options, old, new, "--")
+        output = self._run(command, "--no-ext-diff", "--no-textconv", *options, *compared, "--", seconds=seconds)
         return _select_unambiguous_renames(_parse_changes((output or b"").decode("utf-8", "surrogateescape")))
 
     def _run(self, *arguments: str, stdin: bytes = b"", seconds: float = TIMEOUT_SECONDS) -> bytes | None:

@@ -176,6 +176,20 @@ def test_drift_is_a_warning_that_only_strict_fails_on_and_a_rename_names_the_new
     assert [(one["code"], one["replacements"]) for one in findings] == [("reference-gone", ["src/main.py#load"])]
 
 
+def test_a_file_that_git_knows_as_renamed_is_named_also_where_nothing_was_ever_compared(
+    repo: Path, isolated: Path, git: Git
+) -> None:
+    put(repo, "a-hand", "references: [src/app.py#load, src/app.py]\n")
+    git(repo, "mv", "src/app.py", "src/main.py")
+    git(repo, "commit", "-q", "-m", "Rename")
+    symbol, file = answer("check", "--repo", str(repo), code=1)["findings"]
+    assert symbol["message"] == "src/app.py was not found. It was renamed to src/main.py#load."
+    assert (file["message"], file["replacements"]) == (
+        "src/app.py was not found. It was renamed to src/main.py.",
+        ["src/main.py"],
+    )
+
+
 def test_a_symbol_that_was_moved_to_another_file_is_suggested_there_before_similar_names(
     repo: Path, isolated: Path, git: Git
 ) -> None:

@@ -112,6 +112,9 @@ def test_a_symbol_that_is_nowhere_is_not_found_and_never_verified_and_its_likely
     [moved] = check_references(desk.root, ["elsewhere/reading.py"])
     assert (moved.state, moved.likely) == ("not-found", ("src/reading.py",))
     assert summarize_problems([problem, moved]) == "2 references were not found."
+    git(desk.root, "mv", APP, "src/start.py")
+    [renamed] = check_references(desk.root, [APP])
+    assert renamed.message == f"{APP} was not found; it may be src/start.py"
 
 
 def test_a_number_longer_than_python_prints_is_like_any_other(desk: Desk) -> None:

@@ -73,6 +73,23 @@ def test_renames_and_texts_are_told_and_nothing_of_the_settings_runs(repo: Path,
     assert found.find_moves("--output=evil", "HEAD") == {}
 
 
+def test_a_file_that_is_gone_is_followed_through_commits_and_the_index(repo: Path, git: Git) -> None:
+    found = open_git(repo, os.environ)
+    assert found is not None and found.find_renamed_file("src/app.py") == ""
+    git(repo, "mv", "src/app.py", "src/main.py")
+    assert found.find_renamed_file("src/app.py") == "src/main.py", "nothing is committed yet"
+    git(repo, "commit", "-q", "-m", "Rename")
+    (repo / "README.md").write_text("Later.\n")
+    git(repo, "add", ".")
+    git(repo, "commit", "-q", "-m", "Something else")
+    git(repo, "mv", "src/main.py", "src/start.py")
+    git(repo, "commit", "-q", "-m", "Rename again")
+    assert found.find_renamed_file("src/app.py") == "src/start.py"
+    git(repo, "rm", "-q", "src/start.py")
+    assert [found.find_renamed_file(path) for path in ("src/app.py", "src/never.py", "--output=x")] == ["", "", ""]
+    assert not (repo / "x").exists()
+
+
 def program(text: str) -> ProcessLaunch:
     return ProcessLaunch((sys.executable, "-c", text), dict(os.environ), 0, new_session=False)
 

@@ -78,7 +78,8 @@ class RepoDrift:
 @dataclass(slots=True)
 class RepoChecks:
     """`rules_files` has the statements of rules files, None until a memory is opened; `reader` has read source files.
-    `lock` allows one check at a time, since both are shared.
+    `renamed_files` says where files are now that are gone, as git last said: "" if it does not know. `lock` allows one
+    check at a time, since all of these are shared.
 
     `open_diagnostics` are those of open documents by URI, `diagnostics` those that `Lerim: Check
     Memory Files for Problems` found.
@@ -86,6 +87,7 @@ class RepoChecks:
 
     rules_files: RulesFileIndex | None = None
     reader: SourceReader | None = None
+    renamed_files: dict[str, str] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     open_diagnostics: dict[str, list[types.Diagnostic]] = field(default_factory=dict)
     diagnostics: dict[str, list[types.Diagnostic]] = field(default_factory=dict)

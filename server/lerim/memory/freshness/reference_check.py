@@ -11,7 +11,7 @@ from typing import Literal
 
 from lerim.memory.freshness.sources import SourceReader
 from lerim.memory.reference import Reference, can_be_written, parse_reference, reference_text
-from lerim.project import find_named_files, find_word
+from lerim.project import find_named_files, find_word, open_git
 
 MAX_PLACES = 3
 """How many likely places are named for one reference."""
@@ -111,13 +111,18 @@ def _continues(text: str, at: int, neighbour: str) -> bool:
 
 
 def _find_likely_places(reader: SourceReader, reference: Reference) -> list[str]:
-    """Returns where a missing reference may be now: the symbol's definition in another file, else a file of the same
-    name."""
+    """Returns where a missing reference may be now: in the file under its new name, at the symbol's definition in
+    another file, else in a file of the same name."""
+    is_gone = not reader.stamp(reference.path)
+    git = open_git(reader.root, os.environ) if is_gone else None
+    renamed = Reference(git.find_renamed_file(reference.path), reference.symbol) if git is not None else reference
+    if is_gone and renamed.path and can_be_written(renamed) and not is_missing(reader, renamed):
+        return [reference_text(renamed)]
     if word := searched_word(reference):
         found = find_defining_places(reader, reference, find_word(reader.root, word, os.environ))
         if found:
             return found
-    if reader.stamp(reference.path):
+    if not is_gone:
         return []
     name = reference.path.rpartition("/")[2]
     named = map(Reference, find_named_files(reader.root, name, os.environ))

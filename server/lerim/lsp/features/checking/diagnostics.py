@@ -8,6 +8,7 @@ repository.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -25,7 +26,7 @@ from lerim.lsp.features.language import (
 from lerim.lsp.protocol import RootParams
 from lerim.lsp.window import Repo, Sidecar, notifications
 from lerim.memory import SourceReader, kind_of_document
-from lerim.project import make_personal_project
+from lerim.project import make_personal_project, open_git
 
 MAX_FILES = 1_000
 """Files with findings whose diagnostics are sent."""
@@ -53,7 +54,7 @@ def make_diagnostic(finding: Finding, place: types.Range) -> types.Diagnostic:
 
 def schedule_check(sidecar: Sidecar, uri: str, *, with_rules: bool = False) -> None:
     """Checks an open memory or candidate soon; does nothing for another document. `with_rules`: rules files are read
-    again, which may take longer than a check on each change may."""
+    again, and git is asked where files are that are gone, which may take longer than a check on each change may."""
     if not sidecar.options.settings.enabled or not is_memory_uri(sidecar, uri):
         return
     follow_changes(sidecar)
@@ -87,7 +88,8 @@ async def _check_until_unchanged(sidecar: Sidecar, uri: str) -> None:
             text = await find_memory_text(sidecar, uri)
             if text is None:
                 break
-            found = make_diagnostics(text, await sidecar.run_in_thread(_check_again, sidecar, text, wanted == "rules"))
+            findings = await sidecar.run_in_thread(_check_again, sidecar, text, wanted == "rules")
+            found = make_diagnostics(text, findings)
             if uri in sidecar.checked_uris and not sidecar.running_checks[uri]:
                 _publish_checked(sidecar, text, found)
                 prefetch_targets(sidecar, text)
@@ -106,11 +108,12 @@ def _publish_checked(sidecar: Sidecar, text: MemoryText, found: list[types.Diagn
 def _check_again(sidecar: Sidecar, text: MemoryText, with_rules: bool) -> list[Finding]:
     if text.repo is not None and (with_rules or text.repo.checks.rules_files is None):
         text.repo.checks.rules_files = read_rules_file_index(text.repo.project)
-    return check_text(sidecar, text)
+    return check_text(sidecar, text, asks_git=with_rules)
 
 
-def check_text(sidecar: Sidecar, text: MemoryText) -> list[Finding]:
-    """Returns what is wrong in a memory or candidate (blocking)."""
+def check_text(sidecar: Sidecar, text: MemoryText, *, asks_git: bool = False) -> list[Finding]:
+    """Returns what is wrong in a memory or candidate (blocking). `asks_git`: in a trusted workspace, git is asked anew
+    where files are that are gone; otherwise what it said last counts."""
     kind = kind_of_document(text.path, sidecar.home.memory)
     if kind is None:
         return []
@@ -119,7 +122,12 @@ def check_text(sidecar: Sidecar, text: MemoryText) -> list[Finding]:
         context = CheckContext(project, text.store, SourceReader(project.root))
         return check_document(text.document, text.path, kind, context)
     with text.repo.checks.lock:
-        return check_document(text.document, text.path, kind, _refreshed_context(text.repo))
+        context = _refreshed_context(text.repo)
+        if asks_git and sidecar.options.trusted:
+            context = replace(context, renamed_files={}, git=open_git(text.repo.project.root, sidecar.environ))
+        found = check_document(text.document, text.path, kind, context)
+        text.repo.checks.renamed_files.update(context.renamed_files)
+        return found
 
 
 def _refreshed_context(repo: Repo) -> CheckContext:
@@ -128,13 +136,21 @@ def _refreshed_context(repo: Repo) -> CheckContext:
         checks.reader = SourceReader(repo.project.root)
     checks.reader.refresh()
     drifts, moves = repo.drift.by_id, repo.references.moves
-    return CheckContext(repo.project, repo.store, checks.reader, drifts, moves, checks.rules_files)
+    return CheckContext(
+        repo.project,
+        repo.store,
+        checks.reader,
+        drifts,
+        moves,
+        checks.rules_files,
+        renamed_files=checks.renamed_files,
+    )
 
 
 def _recheck_memories(sidecar: Sidecar, repo: Repo) -> None:
     """Checks again what was checked before: memories changed, and links to them may lead nowhere or somewhere now."""
     for uri in list(sidecar.checked_uris):
-        schedule_check(sidecar, uri)
+        schedule_check(sidecar, uri, with_rules=True)
     if repo.checks.diagnostics:
         sidecar.spawn("Checking memories again", _recheck_closed(sidecar, repo))
 
@@ -155,7 +171,7 @@ async def _recheck_closed(sidecar: Sidecar, repo: Repo) -> None:
 def _check_closed(sidecar: Sidecar, repo: Repo, uri: str) -> list[types.Diagnostic]:
     path = uri_to_path(uri)
     text = read_memory_text(sidecar, repo, Path(path)) if path is not None else None
-    return make_diagnostics(text, check_text(sidecar, text)) if text is not None else []
+    return make_diagnostics(text, check_text(sidecar, text, asks_git=True)) if text is not None else []
 
 
 class MemoryCheckView(msgspec.Struct, frozen=True, rename="camel"):
