@@ -4,6 +4,7 @@ from .backfill import plan_sessions as plan_sessions
 from .backfill import send_plan as send_plan
 from .machine import LocalSessions as LocalSessions
 from .machine import open_copies as open_copies
+from .paying import Estimate as Estimate
 from .paying import FleetBudget as FleetBudget
 from .paying import FleetBusyError as FleetBusyError
 from .paying import Limits as Limits

@@ -14,6 +14,7 @@ from .reviewers import assign_reviewers as assign_reviewers
 from .reviewers import is_for as is_for
 from .reviewers import list_own_names as list_own_names
 from .sharing import share_memories as share_memories
+from .status import TOLD_STATES as TOLD_STATES
 from .status import OrgStatus as OrgStatus
 from .status import cancel_extractions as cancel_extractions
 from .status import load_status as load_status

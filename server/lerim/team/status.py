@@ -40,8 +40,9 @@ class FailureView(msgspec.Struct, frozen=True):
 
 class OrgStatus(msgspec.Struct, frozen=True):
     """The state of a team's work. `states` counts the sessions in each state; `accepted` candidates, whose memories
-    were shared, are no longer `proposed`; `seconds_left` is None if nothing was finished in the last minutes;
-    `today_usd` includes the highest possible cost of calls that are not answered yet."""
+    were shared, are no longer `proposed`; `seconds_left` goes by the pace of the last minutes, from when work began in
+    them, and is None if nothing was finished in them; `today_usd` includes the highest possible cost of calls that are
+    not answered yet."""
 
     team: str
     states: dict[str, int]
@@ -72,11 +73,14 @@ def load_status(database: TeamDatabase) -> OrgStatus:
             " count(*) FILTER (WHERE accepted) FROM candidates WHERE team = %s",
             team,
         ).fetchall()
-        [(left, bytes_left, recent)] = run(
-            "SELECT count(*) FILTER (WHERE ended_at IS NULL),"
-            " coalesce(sum(bytes) FILTER (WHERE ended_at IS NULL), 0)::bigint,"
-            f" count(*) FILTER (WHERE state <> 'cancelled' AND ended_at > now() - interval '{RATE_MINUTES} minutes')"
-            " FROM extractions WHERE team = %s",
+        [(left, bytes_left)] = run(
+            "SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM extractions WHERE team = %s AND ended_at IS NULL",
+            team,
+        ).fetchall()
+        [(recent, since)] = run(
+            "SELECT count(*), extract(epoch FROM now() - min(ended_at - make_interval(secs => seconds)))::float8"
+            " FROM extractions WHERE team = %s AND state <> 'cancelled'"
+            f" AND ended_at > now() - interval '{RATE_MINUTES} minutes'",
             team,
         ).fetchall()
         [(today, total)] = run(
@@ -109,7 +113,7 @@ def load_status(database: TeamDatabase) -> OrgStatus:
         accepted=accepted,
         bytes_left=bytes_left,
         per_minute=recent / RATE_MINUTES,
-        seconds_left=left * 60 * RATE_MINUTES / recent if recent else None,
+        seconds_left=left * min(since, 60 * RATE_MINUTES) / recent if recent else None,
         today_usd=today,
         total_usd=total,
         workers=[WorkerView(*row) for row in workers],

@@ -132,6 +132,32 @@ def test_a_session_that_is_gone_or_has_changed_is_told_and_can_be_sent_again(org
     assert "0.1 sessions a minute\n" in shown, "what was cancelled was not worked through"
 
 
+def test_the_time_left_goes_by_the_pace_since_work_began(organisation: Organisation) -> None:
+    organisation.write_sessions(6)
+    organisation.send()
+    organisation.rows(
+        "UPDATE extractions SET state = 'done', seconds = 20, ended_at = now() - interval '10 seconds'"
+        " WHERE key IN (SELECT key FROM extractions LIMIT 3) RETURNING key"
+    )
+    assert 30 <= organisation.status()["seconds_left"] < 600
+    assert "to go" in run("org", "status").stdout
+    organisation.rows("UPDATE extractions SET ended_at = now() - interval '1 hour' WHERE state = 'done' RETURNING key")
+    assert organisation.status()["seconds_left"] is None
+
+
+def test_failures_that_are_not_shown_are_counted_and_an_unknown_key_is_told(organisation: Organisation) -> None:
+    organisation.write_sessions(23)
+    organisation.send()
+    organisation.rows("UPDATE extractions SET state = 'failed', ended_at = now(), problem = 'Why.' RETURNING key")
+    organisation.rows("DELETE FROM procrastinate_jobs RETURNING id")
+    shown = run("org", "status").stdout
+    assert shown.count("Why.") == 20 and "… and 3 more. `lerim org retry`" in shown
+    told = answer("org", "retry", "nosuchkey", code=1)["error"]
+    assert told["message"] == "No session without a result has this key." and told["where"] == "nosuchkey"
+    [(key,)] = organisation.rows("SELECT key FROM extractions LIMIT 1")
+    assert run("org", "retry", key).stdout == "1 session sent again.\n"
+
+
 def test_a_reader_of_the_team_sees_the_state_and_can_send_nothing(organisation: Organisation) -> None:
     organisation.write_sessions(1)
     organisation.send()

@@ -61,6 +61,29 @@ def test_an_answer_is_stored_before_its_job_is_done_and_never_paid_twice(
     assert organisation.status()["today_usd"] < 1  # it counts as such a call costs on average
 
 
+def test_the_time_of_a_model_is_told_from_its_answers_and_from_the_limits_of_the_team(
+    organisation: Organisation,
+) -> None:
+    for number in range(4):
+        story(organisation.desk, f"s{number}")
+    with model(organisation.desk, finds(CENTS)):
+        assert organisation.send("--dry-run")["plan"]["estimate"]["answer_seconds"] is None
+        assert "is known after the first ten calls" in run("org", "backfill", "--dry-run").stdout
+        organisation.send()
+        organisation.rows("UPDATE extractions SET state = 'done', seconds = 5, ended_at = now() RETURNING key")
+        organisation.rows(
+            "INSERT INTO calls (team, model, key, dollars, output_tokens)"
+            " SELECT 'platform', 'openai:m', 'k', 0, 200 FROM generate_series(1, 10) RETURNING id"
+        )
+        for number in range(6):
+            story(organisation.desk, f"later{number}")
+        answer("org", "limits", "--calls-per-minute", "1")
+        estimate = organisation.send("--dry-run")["plan"]["estimate"]
+        assert (estimate["calls"], estimate["answer_seconds"], estimate["least_seconds"]) == (6, 12.0, 360.0)
+        shown = run("org", "backfill", "--dry-run").stdout
+    assert "waits for its answers for about 12 seconds" in shown and "within about 6 minutes" in shown
+
+
 def test_an_answer_with_characters_that_no_database_stores_is_paid_once(
     organisation: Organisation, database: TeamDatabase
 ) -> None:

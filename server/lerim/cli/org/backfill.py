@@ -28,7 +28,7 @@ from lerim.errors import SettingsError
 from lerim.models import choose_allowed, consent
 
 if TYPE_CHECKING:
-    from lerim.org import BackfillPlanView
+    from lerim.org import BackfillPlanView, Estimate
 
 
 class SentOutput(msgspec.Struct, frozen=True):
@@ -131,10 +131,23 @@ def _show_plan(view: BackfillPlanView) -> None:
     if view.projects:
         output.show_table(("project", "new"), [(name, str(count)) for name, count in view.projects.items()])
     if view.new:
-        seconds = output.pluralize(max(1, round(view.estimate.seconds)), "second")
-        output.print_line(f"Reading them takes one reader about {seconds}.")
-    if view.new and view.model:
-        tokens = f"{view.estimate.input_tokens:,} tokens in, {view.estimate.output_tokens:,} out"
-        cost = "" if view.estimate.cost is None else f", about ${view.estimate.cost:,.2f}"
-        output.print_line(f"{view.model}: about {view.estimate.calls:,} calls, {tokens}{cost}.")
+        _show_estimate(view.model, view.estimate)
     output.print_problems(view.problems)
+
+
+def _show_estimate(model: str, estimate: Estimate) -> None:
+    output.print_line(f"Reading them takes one reader about {output.format_duration(estimate.seconds)}.")
+    if not model:
+        return
+    tokens = f"{estimate.input_tokens:,} tokens in, {estimate.output_tokens:,} out"
+    cost = "" if estimate.cost is None else f", about ${estimate.cost:,.2f}"
+    output.print_line(f"{model}: about {estimate.calls:,} calls, {tokens}{cost}.")
+    if estimate.answer_seconds is None:
+        output.print_line("How long it takes to answer is known after the first ten calls.")
+    else:
+        waiting = output.format_duration(estimate.answer_seconds)
+        output.print_line(f"One worker waits for its answers for about {waiting}.")
+    if estimate.least_seconds:
+        output.print_line(
+            f"The team's limits allow that within about {output.format_duration(estimate.least_seconds)}."
+        )

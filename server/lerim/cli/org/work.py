@@ -17,6 +17,7 @@ from lerim.cli.terminal import (
     output,
     with_error_exit,
 )
+from lerim.errors import NotFoundError
 from lerim.views import ChangedJobsOutput
 
 if TYPE_CHECKING:
@@ -109,6 +110,8 @@ def status_command(database: DatabaseOption = "", team: TeamOption = "", as_json
 
 
 def _show_status(status: OrgStatus) -> None:
+    from lerim.team import TOLD_STATES
+
     total = sum(status.states.values())
     left = status.states.get("waiting", 0) + status.states.get("running", 0)
     filled = BAR_CELLS * (total - left) // total if total else 0
@@ -116,11 +119,12 @@ def _show_status(status: OrgStatus) -> None:
     output.print_line(
         ", ".join(f"{count:,} {state}" for state, count in sorted(status.states.items())) or "nothing sent"
     )
-    output.print_line(f"{status.candidates:,} candidates, {status.proposed:,} proposed, {status.accepted:,} accepted")
+    candidates = output.pluralize(status.candidates, "candidate")
+    output.print_line(f"{candidates}, {status.proposed:,} proposed, {status.accepted:,} accepted")
     rate = f"{status.per_minute:,.1f} sessions a minute"
     if left:
-        minutes = None if status.seconds_left is None else max(1, round(status.seconds_left / 60))
-        ends = "time left unknown" if minutes is None else f"about {output.pluralize(minutes, 'minute')} to go"
+        seconds = status.seconds_left
+        ends = "time left unknown" if seconds is None else f"about {output.format_duration(seconds)} to go"
         rate += f", {status.bytes_left / 1e6:,.1f} MB left, {ends}"
     output.print_line(rate)
     output.print_line(f"Models cost ${status.today_usd:,.4f} today, ${status.total_usd:,.4f} in total.")
@@ -137,7 +141,8 @@ def _show_status(status: OrgStatus) -> None:
         tries = output.pluralize(one.tries, "try")
         output.show_item(one.key, [f"{one.session} of {one.project}: {one.state}, {tries}", one.problem])
     if status.failures:
-        output.print_line("`lerim org retry` sends them again.")
+        more = sum(status.states.get(one, 0) for one in TOLD_STATES) - len(status.failures)
+        output.print_line(f"{f'… and {more:,} more. ' if more > 0 else ''}`lerim org retry` sends them again.")
 
 
 @with_error_exit
@@ -195,7 +200,11 @@ def retry_command(
     chosen = choose_database(database, team)
     from lerim.team import retry_extractions
 
-    _show_changed(retry_extractions(chosen, keys), "sent again", as_json=as_json)
+    sent = retry_extractions(chosen, keys)
+    if keys and not sent:
+        todo = "Use a key that `lerim org status` shows, or none for all."
+        raise NotFoundError("No session without a result has this key.", where=keys[0], todo=todo)
+    _show_changed(sent, "sent again", as_json=as_json)
 
 
 @with_error_exit

@@ -69,6 +69,14 @@ def pluralize(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else plural}"
 
 
+def format_duration(seconds: float) -> str:
+    """`1 second`, `90 seconds`, `5 minutes`, `36 hours`, `3 days`: in the largest unit of which there are two."""
+    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= 2 * length:
+            return pluralize(round(seconds / length), unit)
+    return pluralize(max(1, round(seconds)), "second")
+
+
 def format_percent(share: float) -> str:
     """`72 %` for 0.72."""
     return f"{share * 100:.0f} %"
