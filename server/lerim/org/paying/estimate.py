@@ -115,7 +115,7 @@ def _mean_answer(database: TeamDatabase, model: Model) -> tuple[float, float | N
 
 
 def _least_seconds(limits: Limits, calls: int, cost: float) -> float:
-    """Returns how long the limits of a team make calls of this cost take. What one day pays for may be spent at once."""
+    """Returns how long a team's limits make calls of this cost take. What one day pays for may be spent at once."""
     by_rate = calls / limits.calls_per_minute * 60 if limits.calls_per_minute else 0.0
     by_budget = (cost // limits.dollars_per_day) * DAY_SECONDS if limits.dollars_per_day else 0.0
     return max(by_rate, by_budget)
