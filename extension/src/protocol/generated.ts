@@ -1330,8 +1330,8 @@ export interface QuotesView {
   quotes: "" | "local" | "shared";
 }
 /**
- * What a transcript has of a tool call, without secrets: its edits, one for each file, and the beginning and end of
- * its output. `outputCut` is the number of characters left out between these.
+ * A tool call as its transcript records it, without secrets: its edits, one for each file, and the beginning and
+ * end of its output. `outputCut` is the number of characters left out between these.
  */
 export interface RecordedCall {
   edits: FileEdit[];
@@ -1462,8 +1462,8 @@ export interface SessionTurn {
   calls: ShownCall[];
 }
 /**
- * A tool call: what was done, in one line, how it ended ('' if unknown), the exit code, and the rest of its text.
- * `edits`: it changed files, and there may be a record of how.
+ * A tool call: what was done, in one line, how it ended ('' if unknown), the exit code, and the rest of its
+ * text. `edits`: the call changed files, and the transcript may record how.
  */
 export interface ShownCall {
   title: string;

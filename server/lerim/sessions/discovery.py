@@ -1,5 +1,5 @@
-"""Finds the sessions of every agent on this machine by stat alone, and what changed since the catalog last read
-them."""
+"""Finds the sessions of every agent on this machine by stat alone, and determines which of them changed since the
+catalog last read them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TranscriptChanges:
 class DiscoveredStores:
     """What `discover_stores` and `open_databases` found on this machine.
 
-    `copied_places` are those of files that are not read because another file contains the same session.
+    `copied_places` are the places of files that are not read because another file contains the same session.
     `opened_databases` are the databases whose sessions were listed, `damaged_stores` those that turned out to be
     unreadable.
     """
@@ -48,13 +48,14 @@ Roots = Mapping[Platform, Sequence[Path]]
 
 
 Listings = dict[Database, tuple[list[Transcript], list[Problem]]]
-"""The transcripts and problems listed from each database; a changed stamp makes a different key."""
+"""The transcripts and problems listed from each database. A database that changed has another stamp and so is a
+different key."""
 
 
 def discover_stores(roots: Roots, folders: Sequence[str] = ()) -> DiscoveredStores:
     """Finds every transcript file and database of every agent by stat alone, and the problems met on the way.
 
-    `folders` are the working folders known on this machine: some stores name a session's folder by a digest only.
+    `folders` are the working folders known on this machine: some stores name a session's folder only by a digest.
     """
     stores = DiscoveredStores()
     for platform, places in roots.items():
@@ -62,7 +63,7 @@ def discover_stores(roots: Roots, folders: Sequence[str] = ()) -> DiscoveredStor
             found = find_sessions(platform, root, folders)
             stores.transcripts += found.transcripts
             stores.copied_places |= {one.place for one in found.copies}
-            known_paths = {one.path for one in stores.databases}  # OPENCODE_DB may name one in the data folder
+            known_paths = {one.path for one in stores.databases}  # OPENCODE_DB may also name one in the data folder
             stores.databases += [one for one in found.databases if one.path not in known_paths]
             stores.problems += found.problems
     return stores
@@ -78,8 +79,9 @@ def open_databases(
     """Adds the sessions of the databases that changed since the catalog last indexed all of them.
 
     A database that cannot be read becomes a problem. If it is damaged, it is not opened again until it changes
-    (`damaged` are the earlier findings); if a lock or the system prevented reading, it is tried in every cycle.
-    `listings` caches what was listed, so that a second call lists only the databases that changed since.
+    (`damaged` are the databases found damaged earlier); if a lock or the system prevented reading, it is tried in
+    every cycle. `listings` caches what was listed, so that a second call lists only the databases that changed
+    since.
     """
     listings = {} if listings is None else listings
     for database in stores.databases:
@@ -140,7 +142,8 @@ def compare_stamps(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> Tra
 
 
 def deduplicate_transcripts(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> tuple[list[Transcript], set[str]]:
-    """Returns the transcripts found, each session once, and the places of files whose session is in a database."""
+    """Returns the discovered transcripts, each session only once, and the places of files whose session is also in a
+    database."""
     known = _find_database_sessions(stores, stamps)
 
     def is_duplicate(one: Transcript) -> bool:

@@ -1,5 +1,6 @@
-"""Any agent's session in one normalised form, read from its transcript and redacted: one object a turn
-(docs/SESSION_FORMAT.md). Also the edits and the output of one tool call, of which the catalog stores little."""
+"""Exports a session of any agent in one normalised form, read from its transcript and redacted: one object per turn
+(docs/SESSION_FORMAT.md). Also reads the edits and the output of a single tool call, because the catalog stores
+little of them."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ FORMAT_VERSION = 1
 MAX_SIDE = 400_000
 """The most characters of a file's text before or after the edits."""
 GAP = "\n⋯\n"
-"""Stands between two replacements in one file, whose places in it are not recorded."""
+"""Separates two replacements in one file, whose positions in the file are not recorded."""
 
 
 class ExportedAnswer(msgspec.Struct, frozen=True):
@@ -89,7 +90,7 @@ class ExportedTurn(msgspec.Struct, frozen=True):
 
 def export_session(db: sqlite3.Connection, place: str, problems: list[Problem]) -> Iterator[ExportedTurn]:
     """Yields the turns of the session at a place of the catalog, in order, from its transcript. The same transcript
-    gives the same objects. Adds to `problems` what could not be read of it.
+    gives the same objects. What could not be read is added to `problems`.
 
     Raises NotFoundError if the transcript is gone, TranscriptError if it cannot be read.
     """
@@ -134,8 +135,8 @@ def _make_turn(transcript: Transcript, turn: Turn) -> ExportedTurn:
 
 
 class RecordedCall(msgspec.Struct, frozen=True):
-    """What a transcript has of a tool call, without secrets: its edits, one for each file, and the beginning and end of
-    its output. `output_cut` is the number of characters left out between these."""
+    """A tool call as its transcript records it, without secrets: its edits, one for each file, and the beginning and
+    end of its output. `output_cut` is the number of characters left out between these."""
 
     edits: list[FileEdit]
     output: str
@@ -143,8 +144,8 @@ class RecordedCall(msgspec.Struct, frozen=True):
 
 
 def read_call(db: sqlite3.Connection, place: str, turn: str, number: int) -> RecordedCall:
-    """Returns what is recorded of a turn's call. `number` counts the calls from 0, as the transcript page lists them.
-    Reads the transcript of the session at `place` up to the turn.
+    """Returns what the transcript records of a turn's tool call. `number` counts the calls from 0, as the transcript
+    page lists them. Reads the transcript of the session at `place` up to the turn.
 
     Raises NotFoundError if the transcript, the turn or the call is gone; TranscriptError if it cannot be read.
     """

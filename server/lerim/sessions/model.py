@@ -1,4 +1,4 @@
-"""The data model of a session, whichever agent wrote it. Every reader produces these types; everything later uses them.
+"""The data model of a session, whichever agent wrote it. Every reader produces these types; all later stages use them.
 
 A *turn* is one message: what a person typed, or one answer of the model with its tool calls and their results. Injected
 text (reminders, hook output, rules files, compaction summaries, our own memories) is never a turn or part of one.
@@ -112,7 +112,7 @@ class QuestionAnswer(msgspec.Struct, frozen=True, gc=False):
             return "\n".join(description for option, description in options_with_descriptions if option == first_line)
         chosen_options: set[str] = set()
         rest = f", {first_line}, "
-        for option in sorted(self.options, key=len, reverse=True):  # one may contain ", " and another option
+        for option in sorted(self.options, key=len, reverse=True):  # an option may contain ", " and another option
             if f", {option}, " in rest:
                 chosen_options.add(option)
                 rest = rest.replace(f", {option}, ", ", , ", 1)
@@ -172,12 +172,12 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What is known of a session after reading its transcript: totals over the whole file.
+    """A session as known after reading its transcript: totals over the whole file.
 
-    `prompts` counts what people typed (turns of kind `prompt`); `tool_errors` counts calls that failed (not those that
-    were denied or interrupted). `cwds` and `branches` are in order of first appearance. `parent` is the id of the
-    parent session if this is a subagent's transcript. `tokens` is None if the store records no counts; `cost` is what
-    the store itself recorded, in USD.
+    `prompts` counts what people typed (turns of kind `prompt`); `tool_errors` counts calls that failed (not those
+    that were denied or interrupted). `cwds` and `branches` are in order of first appearance. `parent` is the id of
+    the parent session if this is a subagent's transcript. `tokens` is None if the store records no counts; `cost` is
+    what the store itself recorded, in USD.
     """
 
     id: str
@@ -207,9 +207,9 @@ StoreStamp = tuple[int, int, int, int]
 class Transcript:
     """A transcript found on disk: a file, known by stat alone, or one session in a database.
 
-    `stamp` changes whenever the transcript does; for a session in a database it is computed from that session's data.
-    `store_key` is the session's key in a store that contains many. `cwd` is its working folder if something other than
-    its own records says so.
+    `stamp` changes whenever the transcript does; for a session in a database it is computed from that session's
+    data. `store_key` is the session's key in a store that contains many. `cwd` is its working folder if something
+    other than its own records names it.
     """
 
     platform: Platform
@@ -270,7 +270,7 @@ UNKNOWN_FORM = "unknown-form"
 
 @dataclass(frozen=True, slots=True)
 class OmittedProblems(Problem):
-    """Stands for problems of a session that are only counted, because there are too many."""
+    """A stand-in for problems of a session that are only counted, because there are too many."""
 
     count: int = 0
 

@@ -1,6 +1,8 @@
-"""Which agents' sessions are read, and from where: `platforms.json` in the home folder, written by `lerim connect`.
+"""The agents whose sessions are read, and the places they are read from: `platforms.json` in the home folder, written
+by `lerim connect`.
 
-Without the file, every agent whose store is in its usual place is read. The file contains only what differs from that.
+Without the file, every agent whose store is in its usual place is read. The file contains only what differs from
+that.
 """
 
 from __future__ import annotations
@@ -92,7 +94,7 @@ def _check_store_path(platform: Platform, path: Path) -> None:
     if not path.is_absolute():
         todo = f"Give the whole path, such as {Path.home() / path}."
         raise SettingsError("The path of a store must be absolute.", where=str(path), todo=todo)
-    may_be_file = platform == "opencode"  # whose database may be given itself
+    may_be_file = platform == "opencode"  # the path may also be that of its database
     what = "folder or database" if may_be_file else "folder"
     todo = f"Name the {what} in which {PLATFORM_NAMES[platform]} keeps its sessions."
     try:

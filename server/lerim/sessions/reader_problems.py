@@ -1,4 +1,5 @@
-"""Selects which problems with the agents' stores a project's sync reports: those that may hide its sessions, in brief.
+"""Selects the problems with the agents' stores that a project's sync reports, in brief: those that may hide its
+sessions.
 
 `lerim connect list` and the Agents view report all of them.
 """
@@ -19,7 +20,7 @@ UNREPORTED_CODES = frozenset(("skipped", "compressed"))
 reports them, a sync does not."""
 
 MOST_PER_MESSAGE = 3
-"""How many problems with the same message are reported; the rest is only counted."""
+"""How many problems with the same message are reported; any others are only counted."""
 
 _FOLDER_DIGEST = re.compile(r"[0-9a-f]{64}")
 _TODO = "Check that it exists and that you may read it. Everything else is read."
@@ -45,12 +46,13 @@ def select_reader_problems(problems: Iterable[Problem], folders: Sequence[str]) 
 
 
 def _has_store_below(path: Path, folder: Path) -> bool:
-    """Returns whether `path` leads through an agent's store inside this folder, which is then not part of a store."""
+    """Returns whether `path` leads through an agent's store inside `folder`; if so, `folder` itself is not part of a
+    store."""
     return any(part.startswith(".") or part == "sessions" for part in path.relative_to(folder).parts)
 
 
 class _StoreFolderNames:
-    """The folders of one project, in the forms in which the stores use them to name the places of sessions."""
+    """The folders of one project, in each form in which the stores use folders to name the places of sessions."""
 
     def __init__(self, folders: Sequence[str]) -> None:
         self._folders = [PurePath(folder) for folder in folders]

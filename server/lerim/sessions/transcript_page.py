@@ -18,13 +18,14 @@ from lerim.times import format_utc
 from lerim.words import shorten_line
 
 MAX_TEXT = 20_000
-"""Characters of one turn in a page. The page says how much was cut; a request for the whole turn returns it."""
+"""How many characters of one turn a page contains. The page says how much was cut; a request for the whole turn
+returns it."""
 _PAGE_CHARACTERS = 200_000
-"""Characters of a page: redacting so many takes about 30 ms, during which a hover may have to wait."""
+"""How many characters a page contains: redacting that many takes about 30 ms, during which a hover may have to wait."""
 _PAGE_TURNS = 200
 _MAX_WHOLE = 400_000
 _MARGIN = 4_000
-"""Characters redacted beyond the cut, so that a secret across it is recognized."""
+"""How many characters beyond the cut are redacted too, so that a secret across the cut is recognized."""
 _MAX_CALL_TITLE = 300
 _ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 
@@ -33,8 +34,8 @@ CallStatus = Literal["", "ok", "error", "denied", "interrupted", "pending"]
 
 @dataclass(frozen=True, slots=True)
 class ShownCall:
-    """A tool call: what was done, in one line, how it ended ('' if unknown), the exit code, and the rest of its text.
-    `edits`: it changed files, and there may be a record of how."""
+    """A tool call: what was done, in one line, how it ended ('' if unknown), the exit code, and the rest of its
+    text. `edits`: the call changed files, and the transcript may record how."""
 
     title: str
     status: CallStatus
@@ -125,7 +126,7 @@ def _split_title(call: StoredCall, text: str) -> tuple[str, str]:
 
 
 def _cut_text(text: str, limit: int) -> tuple[str, int]:
-    """Returns the first `limit` characters, cleaned, and the number of characters cut off."""
+    """Returns the first `limit` characters of a text, cleaned, and the number of characters cut off."""
     cleaned = clean_transcript(text[: limit + _MARGIN])
     if len(text) <= limit:
         return cleaned, 0

@@ -33,7 +33,8 @@ _Result = TypeVar("_Result")
 def _make_method(
     function: Callable[Concatenate[sqlite3.Connection, _Parameters], _Result],
 ) -> Callable[Concatenate[Catalog, _Parameters], _Result]:
-    """Makes a function of a connection a method of the catalog, which raises CatalogError instead of sqlite3.Error."""
+    """Turns a function that takes a connection into a method of the catalog that raises CatalogError instead of
+    sqlite3.Error."""
 
     @wraps(function)
     def method(catalog: Catalog, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
@@ -46,7 +47,7 @@ def _make_method(
 def _make_timed_method(
     function: Callable[Concatenate[sqlite3.Connection, float, _Parameters], _Result],
 ) -> Callable[Concatenate[Catalog, _Parameters], _Result]:
-    """Like `_make_method`, for a function that also takes the time, in epoch seconds."""
+    """Does the same as `_make_method`, for a function that also takes the time, in epoch seconds."""
 
     @wraps(function)
     def method(catalog: Catalog, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
@@ -59,7 +60,7 @@ def _make_timed_method(
 class Catalog:
     """The open catalog; a context manager. `problems` says whether it had to be rebuilt.
 
-    A method that is a function of another module is documented there.
+    Methods made from functions of other modules are documented in those modules.
     """
 
     def __init__(self, path: Path, db: sqlite3.Connection, problems: list[Problem], clock: Callable[[], float]) -> None:
@@ -87,7 +88,8 @@ class Catalog:
     # Transcripts
 
     def load_stamps(self) -> dict[str, Stamp]:
-        """Returns place -> stamp of the transcripts that have not vanished, to detect changes by stat alone."""
+        """Returns the stamps of the transcripts that have not vanished, by place, so that changes can be detected by
+        stat alone."""
         with self._convert_errors():
             rows = self.db.execute("SELECT place, size, mtime_ns, inode FROM transcripts WHERE NOT vanished")
             return {place: (size, mtime_ns, inode) for place, size, mtime_ns, inode in rows}
@@ -106,7 +108,7 @@ class Catalog:
     ) -> Iterator[IndexResult]:
         """Indexes the turns that readings (started at `load_resume`) yield, in short transactions. Several small
         transcripts share one, which is faster, so their results arrive together. Pass a generator, so that each reading
-        is created only when needed. Stops early once `cancelled`.
+        is created only when needed. Stops early once `cancelled` returns True.
 
         A position is written together with the turns before it, so an interrupted run can be repeated with the same
         result. A transcript that cannot be read is a problem in its result. Raises CatalogError.
@@ -117,7 +119,7 @@ class Catalog:
     count_changed_sessions = _make_method(session_parts.count_changed_sessions)
 
     def find_unopened_places(self) -> frozenset[str]:
-        """Returns the places of transcripts that could not be opened the last time."""
+        """Returns the places of transcripts that could not be opened the last time they were to be read."""
         with self._convert_errors():
             return frozenset(
                 place
@@ -148,13 +150,13 @@ class Catalog:
     find_same_errors = _make_method(frictions.find_same_errors)
 
     def list_folders(self, project: str | None = None) -> list[str]:
-        """Returns the working folders of all turns, or those that belong to a project."""
+        """Returns the working folders of all turns or, with `project`, only those that belong to that project."""
         with self._convert_errors():
             query = "SELECT cwd FROM folders WHERE ?1 IS NULL OR project = ?1"
             return [cwd for (cwd,) in self.db.execute(query, (project,))]
 
     def find_token_count(self, text: int) -> int | None:
-        """Returns how many tokens the text with this digest has, or None if never counted; see
+        """Returns how many tokens the text with this digest has, or None if they were never counted; see
         `column_values.digest_text`."""
         with self._convert_errors():
             row = self.db.execute("SELECT tokens FROM counted WHERE text = ?", (text,)).fetchone()

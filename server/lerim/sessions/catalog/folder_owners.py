@@ -1,7 +1,7 @@
-"""Which project a folder belongs to in the catalog, and what happens to a project's jobs when a folder changes owner.
+"""Assigns the folders of the catalog to projects, and moves a project's jobs when a folder changes owner.
 
-A folder can leave a project and come back (`lerim sync --alias` twice). The project's positions in the transcripts with
-turns in that folder are kept meanwhile, so that only new turns are read the second time.
+A folder can leave a project and come back (`lerim sync --alias` twice). The project's positions in the transcripts
+with turns in that folder are kept meanwhile, so that only new turns are read the second time.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _FOLDER_TRANSCRIPTS = "SELECT DISTINCT transcript FROM turns WHERE folder = :fol
 
 def reassign_folders(db: sqlite3.Connection, owners: OwnerLookup) -> frozenset[str]:
     """Moves folders to the projects that own them now (after a new alias or repository) and queues their transcripts;
-    returns the projects that gained.
+    returns the projects that gained a folder.
 
-    A folder without an owner keeps its previous one, and a repository's folder never becomes personal: its git folder
-    may only be unavailable for a moment.
+    A folder without an owner keeps its previous one, and a repository's folder never becomes personal: its git
+    folder may only be unavailable for a moment.
     """
     rows = db.execute("SELECT id, cwd, project FROM folders").fetchall()
     changes = [
@@ -42,8 +42,9 @@ def reassign_folders(db: sqlite3.Connection, owners: OwnerLookup) -> frozenset[s
 
 
 def return_folders(db: sqlite3.Connection, project: str, owners: Mapping[str, str]) -> None:
-    """Moves folders of a project to the owners given by folder ('' for none) and queues their transcripts for the new
-    owner. The project's jobs and positions for them are deleted, unless they have other turns of the project."""
+    """Moves folders of a project to other owners and queues their transcripts for the new owners. `owners` maps each
+    folder to its new owner ('' for none). The project's jobs and positions for these transcripts are deleted, unless
+    the transcripts have other turns of the project."""
     if not owners:
         return
     with transaction(db):
@@ -66,7 +67,8 @@ def return_folders(db: sqlite3.Connection, project: str, owners: Mapping[str, st
 
 
 def count_folder_sessions(db: sqlite3.Connection, folders: Iterable[str]) -> int:
-    """Returns how many sessions have turns in one of these folders, as the agents wrote them."""
+    """Returns how many sessions have turns in at least one of these folders, whose paths are spelled as the agents
+    wrote them."""
     query = (
         "SELECT count(DISTINCT t.transcript) FROM turns t JOIN folders f ON f.id = t.folder"
         " WHERE f.cwd IN (SELECT value FROM json_each(?))"

@@ -1,4 +1,5 @@
-"""What the catalog knows about how reading and learning went, for the states of the agents."""
+"""How the reading of transcripts and the learning from them went, as recorded in the catalog; the states of the
+agents are derived from it."""
 
 from __future__ import annotations
 
@@ -62,12 +63,12 @@ class Health:
 
     @property
     def stamps(self) -> dict[str, Stamp]:
-        """Place -> stamp of the transcripts that have one."""
+        """The stamps of the transcripts that have one, by place."""
         return {place: one.stamp for place, one in self.transcripts.items() if one.stamp}
 
 
 def load_health(db: sqlite3.Connection, project: str) -> Health:
-    """Returns how reading and learning went; `project` may be '' for none."""
+    """Returns how the reading of transcripts and the learning from them went; `project` is '' for none."""
     redactions = db.execute(
         "SELECT t.platform, sum(p.redactions) FROM positions p JOIN transcripts t ON t.id = p.transcript"
         " WHERE p.project = ? GROUP BY t.platform",
@@ -131,8 +132,8 @@ def keep_store_stamps(db: sqlite3.Connection, databases: Iterable[Database]) -> 
 
 
 def load_damaged_stores(db: sqlite3.Connection) -> dict[Path, DamagedStore]:
-    """Returns the databases this version of Lerim could not read, with their stamps then. Other versions try them
-    again."""
+    """Returns the databases that this version of Lerim could not read, with the stamps they had then. Other versions
+    try to read them again."""
     rows = db.execute(
         "SELECT path, platform, size, mtime_ns, wal_size, wal_mtime_ns, code, place, message FROM damaged_stores"
         " WHERE version = ?",

@@ -20,23 +20,23 @@ from lerim.sqlite import transaction
 
 BATCH_CHARACTERS = 2_000_000
 LEAST_TURN_CHARACTERS = 1_000
-"""A turn counts as at least this many, so that no transaction contains more than 2,000 turns."""
+"""The fewest characters a turn counts as, so that no transaction contains more than 2,000 turns."""
 BATCH_TRANSCRIPTS = 100
 DAMAGE_CODES = ("bad-row", "cut-short", "broken-log")
 """Problem codes of transcripts that are read except for a damaged part; shown by `lerim connect list`."""
 
 
 class OwnerLookup(Protocol):
-    """Looks up the project a working folder belongs to ('' for none)."""
+    """A way to look up the project a working folder belongs to ('' for none)."""
 
     def find_owner(self, cwd: str) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
 class IndexResult:
-    """The result of indexing one transcript. `projects` are those with new work. `failed`: it could not be read at all.
-    `is_busy`: another process was indexing it at the same time and continues, or its agent is writing it right now; in
-    both cases it is found again later."""
+    """The result of indexing one transcript. `projects` are the projects with new work. `failed`: it could not be
+    read at all. `is_busy`: another process was indexing it at the same time and continues, or its agent is writing
+    it right now; in both cases it is found again later."""
 
     transcript: Transcript
     new_turns: int
@@ -77,10 +77,11 @@ def index_transcripts(
     owners: OwnerLookup,
     cancelled: Callable[[], bool],
 ) -> Iterator[IndexResult]:
-    """Indexes transcripts one after another. Yields each result once it is written, so some arrive together.
+    """Indexes transcripts one after another. Yields each result once it is written, so several may arrive together.
 
-    Once `cancelled`, what was read so far is written and reading stops, even in the middle of a transcript, which then
-    has no result. A transcript that cannot be read is a problem in its result. Raises sqlite3.Error.
+    Once `cancelled` returns True, what was read so far is written and reading stops, even in the middle of a
+    transcript, which then has no result. A transcript that cannot be read is a problem in its result. Raises
+    sqlite3.Error.
     """
     group: list[_OpenTranscript] = []
     size = 0
@@ -173,7 +174,7 @@ def group_problems(problems: Sequence[Problem]) -> tuple[Problem, ...]:
 
 
 def _enter_folder(db: sqlite3.Connection, cwd: str, owners: OwnerLookup) -> tuple[int, str]:
-    """Returns the row of a working folder and the project it belongs to by now."""
+    """Returns the row of a working folder, and the project it now belongs to."""
     stored_cwd = replace_surrogates(cwd)
     row = db.execute("SELECT id, project FROM folders WHERE cwd = ?", (stored_cwd,)).fetchone()
     if row is None:

@@ -1,5 +1,5 @@
-"""The recent sessions of a project, and when its files were last worked on: tells whether the area of a theme still
-is."""
+"""The recent sessions of a project, and the times its files were last worked on, which show whether the area of a
+theme is still being worked on."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class RecentSession:
 def list_sessions_since(
     db: sqlite3.Connection, project: str, since: datetime, most: int, until: datetime | None = None
 ) -> list[RecentSession]:
-    """Returns the newest `most` sessions with turns in folders of a project that ended after `since` and began before
-    `until`, without subagents'."""
+    """Returns the newest `most` sessions of a project that ended at or after `since` and began before `until`. A
+    session belongs to the project if it has turns in one of its folders. Subagents' sessions are left out."""
     rows = db.execute(
         "SELECT t.place, t.platform, t.session FROM transcripts t JOIN sessions s ON s.transcript = t.id"
         " WHERE t.parent = '' AND s.ended >= ?1 AND (?4 IS NULL OR s.started < ?4)"
@@ -38,8 +38,8 @@ def list_sessions_since(
 def find_worked_files(
     db: sqlite3.Connection, project: str, folders: Iterable[str], since: datetime, until: datetime
 ) -> dict[str, datetime]:
-    """Returns the files that turns in a project's folders named since `since` and before `until`, each with the last
-    time.
+    """Returns the files named by turns in a project's folders from `since` on and before `until`, each with the time it
+    was last named.
 
     Paths are relative to the repository, with forward slashes. `folders` are its worktrees; files elsewhere are left
     out.
@@ -73,7 +73,7 @@ def add_folder_times(worked: Mapping[str, datetime]) -> dict[str, datetime]:
 
 @dataclass(frozen=True, slots=True)
 class SessionTime:
-    """When a session of the catalog ended, in seconds since 1970, and whether it has turns of the asked project."""
+    """When a session of the catalog ended, in seconds since 1970, and whether it has turns of the requested project."""
 
     place: str
     platform: Platform

@@ -1,9 +1,9 @@
-"""What the statistics count: every session split into its turns, and a part for what only its totals know.
+"""The parts of each session that the statistics count: its turns, and one part for what only its totals record.
 
-The table `session_parts` keeps them as sums: of each session one row for a quarter of an hour, folder and model. No
-time zone in use has a day that begins within a quarter. A session without rows has changed since it was counted: a sync
-counts it at its end, and whoever asks for statistics before. What may change without the session is not in the sums:
-prices, the project of a folder, and whether the session is part of another one.
+The table `session_parts` stores their sums: for each session, one row per quarter of an hour, folder and model. In
+every time zone in use, days begin at the start of a quarter. A session without rows has changed since it was
+counted: it is counted again at the end of a sync and before statistics are shown. The sums leave out whatever may
+change without the session: prices, the project of a folder, and whether the session is part of another one.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ PAUSE_SECONDS = 30 * 60
 """A longer gap between two turns does not count as time spent on the session."""
 QUARTER_SECONDS = 15 * 60
 COUNTED_TOGETHER = 500
-"""Sessions counted in one transaction; other processes wait for its end."""
+"""How many sessions are counted in one transaction, during which other processes have to wait."""
 _MOST_COUNTED, _MOST_COST = 10**12, 2**63 - 1
-"""Larger numbers in a transcript are not believed: sums of them would not fit into a column."""
+"""The largest numbers in a transcript that are believed: sums of larger ones would not fit into a column."""
 _FIND_UNCOUNTED = (
     "SELECT transcript FROM sessions s"
     " WHERE NOT EXISTS (SELECT 1 FROM session_parts p WHERE p.transcript = s.transcript) LIMIT ?"
 )
 SumRow = tuple[int | str | None, ...]
 SUM_ROW = ", ".join("?" * 16)
-"""A row of `session_parts`, and its parameters in SQL."""
+"""The type of a row of `session_parts`, and the placeholders of its values in SQL."""
 
 
 class CountedTurn(NamedTuple):
@@ -82,8 +82,8 @@ class SessionTotals(NamedTuple):
 class CountedPart(NamedTuple):
     """One part to count. `folder` is None in a session without turns of its own.
 
-    `cost_pico_usd` is what the agent recorded, or 0 if there is nothing to pay; `is_unpriced` says that there is a cost
-    that nobody knows. If `by_price`, the tokens cost what their model's price says.
+    `cost_pico_usd` is what the agent recorded, or 0 if there is nothing to pay; `is_unpriced`: there is a cost, but
+    nobody knows it. `by_price`: the cost is computed from the tokens and the price of their model.
     """
 
     time: float | None
@@ -102,7 +102,7 @@ class CountedPart(NamedTuple):
 def read_counted_sessions(
     db: sqlite3.Connection, transcripts: Iterable[int]
 ) -> Iterator[tuple[SessionTotals, list[CountedTurn]]]:
-    """Yields these sessions with the turns the catalog keeps with them, in order."""
+    """Yields the totals of these sessions, each with the turns that the catalog stores for it, in order."""
     parameters = (to_json_list(transcripts),)
     sessions = db.execute(
         "SELECT transcript, turns, prompts, tool_calls, tool_errors, ended, models, input, output, cache_read,"
@@ -124,7 +124,7 @@ def read_counted_sessions(
 
 
 def split_session(session: SessionTotals, turns: list[CountedTurn]) -> Iterator[CountedPart]:
-    """Yields the parts of a session: its turns, and one part for what only its totals know."""
+    """Yields the parts of a session: its turns, and one part for what only its totals record."""
     cost = session.cost or 0  # agents also write 0 if they know no price
     has_cost = math.isfinite(cost) and cost > 0
     model_counts = Counter(turn.model for turn in turns if turn.model)

@@ -30,7 +30,7 @@ class SummaryTurn:
 
 
 def load_summary_turns(db: sqlite3.Connection, place: str, project: str) -> list[SummaryTurn]:
-    """Returns the turns of the session at `place` that were said in folders of a project, in order. A turn that was
+    """Returns the turns of the session at `place` that took place in folders of a project, in order. A turn that was
     copied into a fork belongs to whichever of the two transcripts was read first."""
     paths: dict[int, list[str]] = defaultdict(list)
     touched = db.execute(

@@ -1,4 +1,4 @@
-"""Turns as rows of the catalog: written in batches, loaded, found by their words."""
+"""Writes turns to the catalog in batches, loads them, and finds them by their words."""
 
 from __future__ import annotations
 
@@ -139,8 +139,8 @@ def _load_known_turns(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, _
 def _load_affected_turns(
     db: sqlite3.Connection, places: Iterable[tuple[int, int]]
 ) -> dict[int, dict[int, IndexedTurn]]:
-    """Returns by transcript the rows that a change at these (transcript, ordinal) pairs can affect, and their
-    neighbours."""
+    """Returns, by transcript, the rows that a change at these (transcript, ordinal) pairs can affect, together with
+    their neighbours."""
     spans: dict[int, tuple[int, int]] = {}
     for transcript, ordinal in places:
         first, last = spans.get(transcript, (ordinal, ordinal))
@@ -208,8 +208,8 @@ def load_turns(db: sqlite3.Connection, place: str) -> list[TurnRow]:
 
 
 def find_answering_models(db: sqlite3.Connection, turn_ids: Iterable[str]) -> dict[str, str]:
-    """Returns the model of each of these turns by the turn's id; of a prompt, the model that answered it. A turn whose
-    model is not known is left out."""
+    """Returns the model of each of these turns, by turn id; for a prompt, the model that answered it. Turns whose
+    model is unknown are left out."""
     rows = db.execute(
         "SELECT asked.turn, (SELECT model FROM turns WHERE transcript = asked.transcript AND ordinal >= asked.ordinal"
         " AND model != '' ORDER BY ordinal LIMIT 1) AS answering FROM turns AS asked"

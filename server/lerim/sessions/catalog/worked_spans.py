@@ -1,7 +1,7 @@
-"""The turns of a project between two times, by session, and the times at which there are any.
+"""Loads the turns of a project between two times, by session, and lists the times at which the project has turns.
 
-A session that goes on after midnight belongs to both days, each with its own turns. A turn without a time counts for
-the time of the turn before it.
+A session that goes on after midnight belongs to both days, each with its own turns. A turn without a recorded time
+is treated as if it had the time of the turn before it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from lerim.sessions.tables import IS_MAIN_SESSION, seconds_to_time
 @dataclass(frozen=True, slots=True)
 class WorkedSession:
     """A session with turns in a span of time. `turns` are the project's turns up to the end of the span; the first
-    `earlier` of them were said before it begins. `title` is the agent's title, "" if the session went on after the
-    span, because the title may be from then."""
+    `earlier` of them come before its beginning. `title` is the title given by the agent, or "" if the session
+    continued after the span, because the title may have been given later."""
 
     place: str
     platform: Platform
@@ -37,7 +37,7 @@ class WorkedSession:
 
 
 def list_worked_times(db: sqlite3.Connection, project: str) -> list[datetime]:
-    """Returns the beginning (UTC) of each quarter of an hour in which something was said in a project's folders."""
+    """Returns the beginning (UTC) of each quarter of an hour that has turns in a project's folders."""
     rows = db.execute(
         f"SELECT DISTINCT CAST(turns.time / {QUARTER_SECONDS} AS INTEGER) AS quarter FROM folders"
         " JOIN turns ON turns.folder = folders.id JOIN transcripts t ON t.id = turns.transcript"
@@ -49,8 +49,9 @@ def list_worked_times(db: sqlite3.Connection, project: str) -> list[datetime]:
 
 
 def load_worked_sessions(db: sqlite3.Connection, project: str, since: datetime, until: datetime) -> list[WorkedSession]:
-    """Returns the sessions with turns in a project's folders from `since` to before `until`, redacted, in the order of
-    their first such turn. Subagents' sessions are left out: the session that started them has their results."""
+    """Returns the sessions with turns in a project's folders from `since` to before `until`, redacted, in the order
+    of their first such turn. Subagents' sessions are left out, because the session that started them contains their
+    results."""
     rows = db.execute(
         "SELECT t.place, t.platform, t.session, s.title, max(turns.time) >= :until, min(turns.time) FROM folders"
         " JOIN turns ON turns.folder = folders.id JOIN transcripts t ON t.id = turns.transcript"
@@ -70,8 +71,8 @@ def load_worked_sessions(db: sqlite3.Connection, project: str, since: datetime, 
 
 
 def _fill_times(turns: list[SummaryTurn]) -> list[SummaryTurn]:
-    """Gives turns without a time that of the turn before them, or for the first ones, of the first turn that has
-    one."""
+    """Gives each turn without a time the time of the turn before it; turns at the beginning get the time of the
+    first turn that has one."""
     time = next((turn.time for turn in turns if turn.time is not None), None)
     filled: list[SummaryTurn] = []
     for turn in turns:

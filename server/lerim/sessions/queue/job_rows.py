@@ -1,4 +1,5 @@
-"""The queue as a person sees it: which jobs wait, failed or are dead, and why; lets them retry or skip jobs."""
+"""Lists the jobs of the queue for a person: those that wait, failed or are dead, with the reasons. Also retries and
+skips jobs."""
 
 from __future__ import annotations
 
@@ -94,8 +95,9 @@ def count_open_jobs(
 
 
 def retry_jobs(db: sqlite3.Connection, project: str, jobs: Sequence[int] = ()) -> int:
-    """Makes failed, dead, skipped and waiting jobs of a project run at once with all their tries (none given: all
-    failed and dead ones); returns how many. Jobs skipped because their agent is not connected stay skipped."""
+    """Makes jobs of a project run at once, with all their tries, and returns how many. The jobs may be failed, dead,
+    skipped or waiting; if none are given, all failed and dead ones are retried. Jobs skipped because their agent is
+    not connected stay skipped."""
     states = "('failed', 'dead', 'skipped', 'pending')" if jobs else "('failed', 'dead')"
     with transaction(db):
         updated = db.execute(
@@ -108,8 +110,8 @@ def retry_jobs(db: sqlite3.Connection, project: str, jobs: Sequence[int] = ()) -
 
 
 def skip_jobs(db: sqlite3.Connection, project: str, jobs: Sequence[int] = ()) -> int:
-    """Skips these jobs until their sessions grow (none given: all dead ones); returns how many. A running job
-    continues."""
+    """Skips these jobs until their sessions grow, or all dead jobs if none are given, and returns how many. A
+    running job continues."""
     states = "('pending', 'failed', 'dead')" if jobs else "('dead')"
     with transaction(db):
         updated = db.execute(

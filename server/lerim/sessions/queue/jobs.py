@@ -1,9 +1,9 @@
 """The queue of jobs: which transcript waits to be processed for which project, and how far that work got.
 
 pending → running → done; running → failed → (after a delay) running; after three failures dead, until the session
-grows. A process that dies leaves its job `running`; the next holder of the project's lock puts it back. `runs` numbers
-the claims of a job, so a process that lost its claim cannot end someone else's run. The person's view of the queue is
-in `job_rows.py`.
+grows. A process that dies leaves its job `running`; the next holder of the project's lock puts it back. `runs`
+counts the claims of a job, so that a process that lost its claim cannot end someone else's run. The person's view of
+the queue is in `job_rows.py`.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ SUMMARY_MODEL_JOB = "summary-model"
 @dataclass(frozen=True, slots=True)
 class QueueJob:
     """One claimed job. `resume` is the position to continue from (None: the start), `state` the saved state of the
-    signals at that position (None at the start), `tries` how often the job failed before, `redactions` how many secrets
-    were cut out so far of what was learned. `run` numbers this claim."""
+    signals at that position (None at the start), `tries` how often the job failed before, `redactions` how many
+    secrets have been removed so far from what was learned. `run` is the number of this claim."""
 
     id: int
     kind: str
@@ -68,8 +68,8 @@ class QueueJob:
 
 
 def enqueue_job(db: sqlite3.Connection, kind: str, transcript: int, project: str) -> None:
-    """Makes the job wait; call it inside a transaction. A running job runs once more, a failed one keeps its delay, a
-    dead or skipped one starts afresh."""
+    """Puts a job into the queue; call it inside a transaction. A running job runs once more, a failed one keeps its
+    delay, a dead or skipped one starts afresh."""
     db.execute(
         "INSERT INTO jobs (kind, transcript, project, state) VALUES (?, ?, ?, 'pending')"
         " ON CONFLICT (kind, transcript, project) DO UPDATE SET"
@@ -96,8 +96,9 @@ def claim_job(
     """Claims the newest waiting job of a project; returns None if none is due.
 
     `started` is the start of an explicit run: jobs that are not due yet are then claimed too, but only once in that
-    run. `began` is the start of any run: a job that failed in it is not claimed again, however long it takes. `since`
-    and `until` limit the sessions to those with turns in between. A job whose earlier runs died comes last.
+    run. `began` is the start of any run: a job that failed in it is not claimed again, however long it takes.
+    `since` and `until` limit the sessions to those with turns between them. A job whose earlier runs died comes
+    last.
     """
     with transaction(db):
         newest = db.execute(  # only the ids, because the positions of hundreds of sessions take longer to sort
@@ -142,9 +143,9 @@ def finish_job(
     """Ends a job and saves how far it got, in one transaction.
 
     `new_frictions` (the errors it met), `new_facts` (encoded, by turn id), the `model_turns` that wait for a model
-    to find more, and the number of redactions so far are saved too. If `again_in` is set, the job is due once more, in
-    that many seconds, which are more than none. A job that was put back meanwhile (the lock was lost) is left
-    unchanged, and so is its position.
+    to find more, and the number of redactions so far are saved too. If `again_in` is set, the job is due again after
+    that many seconds (more than 0). A job that was put back meanwhile (the lock was lost) is left unchanged, and so
+    is its position.
     """
     with transaction(db):
         _save_position(db, job, resume, state, redactions)
@@ -172,7 +173,7 @@ def keep_job_progress(db: sqlite3.Connection, job: QueueJob, resume: bytes, stat
 
 
 def _save_position(db: sqlite3.Connection, job: QueueJob, resume: bytes, state: bytes, redactions: int) -> None:
-    """Saves how far a job got, if its run still goes on."""
+    """Saves how far a job got, unless its run has ended."""
     db.execute(
         "INSERT INTO positions (transcript, project, kind, resume, state, redactions)"
         " SELECT transcript, project, kind, ?, ?, ? FROM jobs WHERE id = ? AND state = 'running' AND runs = ?"
@@ -199,9 +200,9 @@ def fail_job(db: sqlite3.Connection, now: float, job: QueueJob, error: str) -> b
 
 
 def put_back_job(db: sqlite3.Connection, now: float, job: QueueJob, wait: float = 0.0, *, last: bool = False) -> None:
-    """Returns a claimed job that was not run, or not to its end, to the queue, for example when the person cancels.
-    This does not count as a try; the job waits as before, and at least `wait` seconds from `now` on. With `last` it
-    comes after the others, like one whose run died."""
+    """Puts back a claimed job that was not run, or not to its end, for example because the person cancelled. This
+    does not count as a try. The job waits as before, but at least `wait` seconds from `now` on. With `last`, it
+    comes after the others, like a job whose run died."""
     with transaction(db):
         db.execute(
             "UPDATE jobs SET state = 'pending', again = 0, not_before = max(not_before, ?),"
@@ -211,8 +212,8 @@ def put_back_job(db: sqlite3.Connection, now: float, job: QueueJob, wait: float 
 
 
 def recover_jobs(db: sqlite3.Connection, project: str) -> int:
-    """Puts back the jobs a dead process left running, without counting a try; returns how many. Only for the lock's
-    holder."""
+    """Puts back the jobs that a dead process left running, without counting a try, and returns how many. Only the
+    holder of the project's lock may call this."""
     with transaction(db):
         updated = db.execute(
             "UPDATE jobs SET state = 'pending', interrupted = interrupted + 1, again = 0, not_before = 0"
@@ -229,7 +230,7 @@ def count_due_jobs(db: sqlite3.Connection, now: float, project: str, kind: str =
 
 
 def count_unread_bytes(db: sqlite3.Connection, now: float, project: str) -> int:
-    """Returns the size of the project's due transcripts that are to be learned from for the first time."""
+    """Returns the total size in bytes of the project's transcripts that are due and have never been learned from."""
     row = db.execute(
         f"SELECT coalesce(sum(t.size), 0){_WAITING_JOBS} AND j.not_before <= :now AND p.kind IS NULL",
         {"project": project, "kind": EXTRACT_JOB, "now": now},
@@ -238,8 +239,8 @@ def count_unread_bytes(db: sqlite3.Connection, now: float, project: str) -> int:
 
 
 def find_settling_jobs(db: sqlite3.Connection, now: float, project: str) -> tuple[int, float | None]:
-    """Returns how many sessions of a project wait until their last exchange is over, and when the first of them is due,
-    in epoch seconds (None if none waits)."""
+    """Returns how many sessions of a project are waiting for their last exchange to be over, and when the first of
+    them is due, in epoch seconds (None if none is waiting)."""
     row = db.execute(
         f"SELECT count(*), min(j.not_before){_WAITING_JOBS} AND j.state = 'pending' AND j.not_before > :now",
         {"project": project, "kind": EXTRACT_JOB, "now": now},
@@ -248,7 +249,8 @@ def find_settling_jobs(db: sqlite3.Connection, now: float, project: str) -> tupl
 
 
 def count_passed_over(db: sqlite3.Connection, project: str, since: datetime | None, until: datetime | None) -> int:
-    """Returns how many sessions waiting to be learned from `claim_job` skips because of these bounds."""
+    """Returns how many of the sessions that wait to be learned from are skipped by `claim_job` because of these
+    bounds."""
     row = db.execute(
         f"SELECT count(*){_WAITING_JOBS} AND {IS_MAIN_SESSION} AND NOT coalesce({OVERLAPS_BOUNDS}, 0)",
         {"project": project, "kind": EXTRACT_JOB, **time_bounds(since, until)},

@@ -1,4 +1,5 @@
-"""Which sessions of a project wait to be summarized. Only for the holder of the project's lock."""
+"""The sessions of a project that wait to be summarized. Only the holder of the project's lock may use these
+functions."""
 
 from __future__ import annotations
 
@@ -34,8 +35,8 @@ def list_pending_summaries(
     until: datetime | None,
     ended_before: datetime | None = None,
 ) -> list[PendingSummary]:
-    """Returns the waiting sessions with turns between the bounds, newest first, without subagents', which have no
-    summary. With `ended_before`, only those without turns from then on."""
+    """Returns the waiting sessions with turns between the bounds, newest first. Subagents' sessions are left out,
+    because they have no summaries. With `ended_before`, returns only sessions without turns from that time on."""
     rows = db.execute(
         "SELECT j.id, t.place, t.platform, t.session, s.title, s.started, t.mtime_ns"
         " FROM jobs j JOIN transcripts t ON t.id = j.transcript JOIN sessions s ON s.transcript = t.id"

@@ -1,4 +1,5 @@
-"""Estimates how much of a project's sessions waits for a model, from the catalog's turns: no transcript is read.
+"""Estimates how much of a project's sessions is waiting for a model, from the catalog's turns, without reading a
+transcript.
 
 If there are many sessions, a sample is counted, spread evenly over their sizes, and the result is scaled up.
 """
@@ -17,14 +18,15 @@ from lerim.sessions.tables import DEFLATE_WINDOW, OVERLAPS_BOUNDS, time_bounds, 
 
 SAMPLE_SESSIONS = 50
 _STATE_HEAD_BYTES = 200
-"""Bytes of a packed state that say how far the model was shown the session (`extraction/model/material.py`)."""
+"""How many bytes at the start of a packed state contain how much of the session was sent to the model
+(`extraction/model/material.py`)."""
 _LAST_SENT_TURN = re.compile(rb'"sent":(-?[0-9]{1,18})')
 
 
 @dataclass(frozen=True, slots=True)
 class PendingTurns:
-    """The sessions that wait, and what no model has seen of them: turns, their tool calls, bytes of their stored
-    text."""
+    """How many sessions are waiting, and how much of them no model has seen: turns, their tool calls, and bytes of
+    their stored text."""
 
     sessions: int = 0
     turns: int = 0
@@ -40,8 +42,8 @@ def count_pending_turns(
     until: datetime | None = None,
     kinds: Iterable[str] = (MODEL_JOB,),
 ) -> PendingTurns:
-    """Estimates what waits for a model now (`now`: epoch seconds), including failed jobs, in the sessions with turns
-    between the bounds. `kinds` are those of the jobs that count."""
+    """Estimates how much is waiting for a model at `now` (epoch seconds), including failed jobs, in the sessions
+    with turns between the bounds. `kinds` are the kinds of jobs to count."""
     waiting_sessions = db.execute(
         "SELECT DISTINCT j.transcript, coalesce(s.turns, 1) FROM jobs j JOIN transcripts t ON t.id = j.transcript"
         " LEFT JOIN sessions s ON s.transcript = t.id"

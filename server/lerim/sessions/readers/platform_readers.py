@@ -68,7 +68,7 @@ DATABASE_LISTERS: Mapping[Platform, Callable[[Database, Sequence[str]], tuple[li
 }
 """Lists the sessions in a database, each with its stamp, for the agents that keep many in one."""
 PROBED_TURNS = 50
-"""How many turns are read of a session to find its working folder."""
+"""How many turns of a session are read to find its working folder."""
 ROOT_FINDERS: Mapping[Platform, Callable[[Mapping[str, str]], tuple[PurePath, ...]]] = {
     "claude": paths.claude_roots,
     "codex": paths.codex_roots,

@@ -49,8 +49,8 @@ def _without_memories(call: ToolCall) -> ToolCall:
 
 
 def _is_ours(call: ToolCall) -> bool:
-    """Returns whether all that a call gave back is Lerim's own: from its tools, commands or files. A command line that
-    runs something else, too, gave back more: where Lerim's part of it ends is unknown."""
+    """Returns whether everything that a call returned comes from Lerim's own tools, commands or files. A command
+    line that also runs something else does not count, because it is unknown where Lerim's part of its output ends."""
     if _OWN_TOOL.search(call.name):
         return True
     if call.kind == "shell":

@@ -32,9 +32,9 @@ PACK_RATIO = 3
 
 @dataclass(frozen=True, slots=True)
 class SessionListItem:
-    """A session as a list shows it; `place` identifies it. `opening` is its first prompt if it has no title. `parent`
-    is the session that started a subagent's; `parent_missing`: that session was not read, so this one is listed by
-    itself."""
+    """A session as a list shows it; `place` identifies it. `opening` is its first prompt if it has no title.
+    `parent` is the session that started this one, if this is a subagent's; `parent_missing`: that session was not
+    read, so this one is listed by itself."""
 
     place: str
     platform: Platform

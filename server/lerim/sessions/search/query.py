@@ -1,4 +1,4 @@
-"""What is searched for: the filters, and a query as the index is asked for it and as the ranking counts it."""
+"""The filters and the query of a search; the query in the forms that the index and the ranking use."""
 
 from __future__ import annotations
 
@@ -43,10 +43,11 @@ NO_FILTERS = SessionFilters()
 
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
-    """One word of a query. `fts_expression`: what the index is asked for. `stems`: the stems of its parts, which must
-    be adjacent if there are several (`max_attempts`). `unsplit_stems`: the same without splitting `camelCase` names
-    (`getUserName.ts`: getusernam, ts). `joined`: the word without separators. `with_signs`: the word in lower case if
-    it begins or ends with signs (`c++`, `.net`, `--force`), which the index does not know; else ''."""
+    """One word of a query. `fts_expression`: the expression that the index is queried with. `stems`: the stems of
+    its parts, which must be adjacent if there are several (`max_attempts`). `unsplit_stems`: the same without
+    splitting `camelCase` names (`getUserName.ts`: getusernam, ts). `joined`: the word without separators.
+    `with_signs`: the word in lower case if it begins or ends with signs (`c++`, `.net`, `--force`), which the index
+    does not know; else ''."""
 
     fts_expression: str
     stems: tuple[str, ...]

@@ -16,15 +16,16 @@ from lerim.sessions.tables import DAYS, MONTHS, date_to_words, make_index_text
 from lerim.words import stem
 
 MOST_CHARACTERS = 4_000
-"""How many characters of a turn's text, and of its tools, are read."""
+"""How many characters of a turn's text, and of its tool calls, are read."""
 TOOL_WEIGHT = 0.4
 """The weight of a word in a tool's command or path."""
 BM25_SATURATION, BM25_LENGTH = 0.9, 0.3
-"""BM25: how soon repeating a word gains nothing more, and how much long turns lose."""
+"""The parameters k1 and b of BM25: how soon repetitions of a word stop adding to the score, and how much the length
+of a turn reduces it."""
 NEIGHBOUR_WEIGHTS = {-1: 0.8, -2: 0.6, -3: 0.2, 1: 0.3, 2: 0.2}
 """The weight of a word in a turn of prose this many turns away: a question says what its answer is about."""
 SMALLER_COUNT_WEIGHT = 0.2
-"""The weight of the smaller of a turn's own count and its neighbours', added to the larger."""
+"""The weight with which the smaller of two counts, a turn's own and its neighbours', is added to the larger one."""
 SESSION_WEIGHT = 0.2
 """The weight of the best counts in the turn's session."""
 INDEX_WEIGHT = 1.2
@@ -41,13 +42,14 @@ PAIR_BONUS = 1.0
 FURTHER_TURN_WEIGHT = 0.5
 """The weight of each further turn of a session, relative to the one before it."""
 COPY_CHARACTERS = 60
-"""Characters from which equal texts are copies rather than the same short answer."""
+"""The number of characters from which equal texts count as copies rather than as the same short answer."""
 PERSON_FACTOR = 1.05
 """Factor for what a person said: of two equally good turns, theirs says what was wanted or decided."""
 SPEAKER_FACTOR, TIME_FACTOR, QUESTION_FACTOR = 1.3, 1.3, 0.7
-"""Factors: the query names who speaks (`Ana: …`); it asks when, and the turn gives a time; the turn is a question."""
+"""The factors for a turn whose speaker the query names (`Ana: …`), for a turn that gives a time if the query asks
+when, and for a turn that is a question."""
 SPEAKER_CHARACTERS = 40
-"""Characters at the beginning in which a speaker is named."""
+"""How many characters at the beginning of a turn are searched for the name of its speaker."""
 
 _TIME_WORDS = frozenset(
     map(
@@ -134,7 +136,7 @@ def _weigh_rarity(term: QueryTerm, turns_with_term: int, turn_count: int) -> flo
 
 
 def _weigh_neighbours(one: TurnMatch, prose: Mapping[tuple[int, int], list[float]]) -> list[float]:
-    """Returns what each word counts in the turns of prose around this one."""
+    """Returns the weight of each query word in the turns of prose around this one."""
     near = [0.0] * len(one.term_weights)
     if one.is_prose:
         for away, share in NEIGHBOUR_WEIGHTS.items():
@@ -164,7 +166,7 @@ def _score_turn(one: TurnMatch, query: SearchQuery, near: Sequence[float], sessi
 
 
 class _QueryWords:
-    """Looks for the words of a query in texts. What was found out about a word is cached for the next text."""
+    """A search for the words of a query in texts. What was found out about a word is cached for the next text."""
 
     def __init__(self, terms: Sequence[QueryTerm]) -> None:
         self._terms = terms
@@ -183,7 +185,7 @@ class _QueryWords:
         self._time_words: set[str] = set()
 
     def count_words(self, one: TurnMatch) -> None:
-        """Fills in what the turn contains."""
+        """Fills in which words of the query a turn contains: the fields of `TurnMatch` that ranking needs."""
         one.term_weights = [0.0] * len(self._terms)
         words = tokenize_text(make_index_text(one.text[:MOST_CHARACTERS]))
         one.length = len(words)
@@ -215,7 +217,7 @@ class _QueryWords:
         return bool(colon) and any(stem(word) in self._terms_by_first_stem for word in tokenize_text(name))
 
     def _classify(self, tokens: Sequence[str]) -> set[str]:
-        """Classifies the words not seen before; returns the set of all the words."""
+        """Determines which words of the query the words not seen before belong to. Returns the set of all the words."""
         words = set(tokens)
         for word in words - self._known_words:
             root = stem(word)
@@ -241,7 +243,7 @@ class _QueryWords:
         return None
 
     def _find_occurrences(self, words: Sequence[str]) -> list[tuple[int, int]]:
-        """Returns where words of the query occur, and which."""
+        """Returns where words of the query occur, and which word occurs there."""
         terms_by_word = self._terms_by_word
         return [
             (at, term_index)

@@ -26,9 +26,9 @@ from lerim.sessions.tables import (
 )
 
 RANKED_TURNS = 100
-"""How many turns are ranked, unless more are asked for."""
+"""How many turns are ranked, unless more are requested."""
 MOST_COUNTED = 5_000
-"""The most turns with a word that are counted, and about how many the index is asked to rank."""
+"""The maximum number of turns counted for each word, and about how many turns the index is asked to rank."""
 NEAR_WEIGHT = 0.35
 """The index's weight of a word in a neighbouring turn."""
 
@@ -86,9 +86,9 @@ def count_matching_turns(db: sqlite3.Connection, query: SearchQuery, filters: Se
 def filter_places(db: sqlite3.Connection, filters: SessionFilters, limit: int) -> list[str]:
     """Returns the places of the sessions with turns that pass the filters, the most recently ended first.
 
-    A session whose turns were all copied from another is judged by its totals. They do not say which turn read a file
-    or failed, so `file` and `failed` exclude it. A subagent's session counts as part of its parent's, if that was read:
-    what a subagent did in a session of the projects finds that session.
+    A session whose turns were all copied from another is judged by its totals. Totals do not say which turn read a
+    file or failed, so the filters `file` and `failed` exclude such a session. A subagent's session counts as part of
+    its parent's, if that was read: a session of the projects is also found by what its subagents did.
     """
     conditions = _make_conditions(db, filters)
     matching = f"SELECT transcript FROM turns WHERE 1{conditions.where}"
@@ -156,8 +156,8 @@ def _make_conditions(db: sqlite3.Connection, filters: SessionFilters) -> _SqlCon
 
 
 def _count_words(db: sqlite3.Connection, query: SearchQuery, conditions: _SqlConditions) -> tuple[list[int], list[int]]:
-    """Returns how many turns of the projects contain each word, and how many do overall, among the first MOST_COUNTED
-    found."""
+    """Returns how many turns of the projects contain each word, and how many turns do so overall, among the first
+    MOST_COUNTED found."""
     rows = f"SELECT rowid FROM words WHERE words MATCH :match LIMIT {MOST_COUNTED}"
     count_query = f"SELECT count(*) FROM ({rows}) AS held"
     project_query = f"{count_query} JOIN turns ON turns.id = held.rowid WHERE 1{conditions.project_where}"
@@ -181,7 +181,7 @@ def _count_turns(db: sqlite3.Connection, conditions: _SqlConditions) -> int:
 
 
 def _choose_expression(db: sqlite3.Connection, query: SearchQuery, turns_with_word: Sequence[int]) -> str:
-    """Returns the expression to ask the index for: any of the words, or only the rarest ones if too many turns
+    """Returns the expression to query the index with: any of the words, or only the rarest ones if too many turns
     match."""
     if sum(turns_with_word) <= MOST_COUNTED:
         return query.fts_expression

@@ -1,8 +1,8 @@
 """Facts: what single turns show, such as a command that failed, a decision, or a file that was written.
 
-Each turn has one packed row, written in the same transaction as the position of the job that read it, so both are kept
-or rolled back. They are derived: reading a session again writes the same rows. What a model found in a turn is a row of
-its own, which is NULL while the turn waits for one.
+Each turn has one packed row, written in the same transaction as the position of the job that read it, so both are
+kept or rolled back. They are derived: reading a session again writes the same rows. What a model found in a turn is
+stored in a separate row, which is NULL while the turn waits for a model.
 """
 
 from __future__ import annotations
@@ -45,9 +45,10 @@ RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 
 class Fact(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """States that `entity` is in `relation` to `value`, with a `confidence` in 0..1, both texts redacted.
+    """The statement that `entity` is in `relation` to `value`, both redacted, with a `confidence` from 0 to 1.
 
-    `source_turn` is the ordinal of the turn in its session. `supersedes` lists earlier values that this one replaces.
+    `source_turn` is the ordinal of the turn in its session. `supersedes` lists earlier values that this one
+    replaces.
     """
 
     entity: str
@@ -77,20 +78,20 @@ _FIND = (  # two outer joins, because a join with a UNION of both tables would r
 
 
 def encode_facts(facts: Sequence[Fact]) -> bytes:
-    """Returns the facts of one turn as they are stored."""
+    """Encodes the facts of one turn for storage."""
     return replace_surrogates(msgspec.json.encode(facts).decode()).encode()
 
 
 def keep_facts(db: sqlite3.Connection, facts: Mapping[str, bytes], model_turns: Iterable[str] = ()) -> None:
-    """Saves the encoded facts of turns, by turn id, inside a transaction. A turn without any loses those it had.
-    `model_turns` wait for a model from now on, unless one was asked about them before."""
+    """Saves the encoded facts of turns, by turn id; call it inside a transaction. A turn without facts loses those
+    it had. `model_turns` wait for a model from now on, unless a model was asked about them before."""
     db.executemany("INSERT OR IGNORE INTO model_facts VALUES (?, NULL)", [(turn,) for turn in model_turns])
     db.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", [(turn, text) for turn, text in facts.items() if text])
     db.executemany("DELETE FROM facts WHERE turn = ?", [(turn,) for turn, text in facts.items() if not text])
 
 
 def delete_facts(db: sqlite3.Connection, turns: Iterable[str]) -> None:
-    """Deletes the facts of turns, by turn id, inside a transaction."""
+    """Deletes the facts of turns, by turn id; call it inside a transaction."""
     gone = [(turn,) for turn in turns]
     db.executemany("DELETE FROM facts WHERE turn = ?", gone)
     db.executemany("DELETE FROM model_facts WHERE turn = ?", gone)
@@ -111,7 +112,7 @@ def list_model_turns(
 
 
 def keep_model_facts(db: sqlite3.Connection, turn: str, facts: Sequence[Fact]) -> None:
-    """Saves what a model found in a turn, which may be nothing."""
+    """Saves the facts that a model found in a turn; there may be none."""
     db.execute("UPDATE model_facts SET facts = ? WHERE turn = ?", (encode_facts(facts) if facts else b"", turn))
 
 

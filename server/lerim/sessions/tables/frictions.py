@@ -1,4 +1,4 @@
-"""Errors that commands met, one row per session and error, to detect errors that recur in other sessions.
+"""Errors of commands, one row per session and error, to detect errors that recur in other sessions.
 
 They are written in the same transaction as the position of the job that found them, so both are kept or rolled back.
 """
@@ -14,8 +14,8 @@ MOST_FRICTIONS = 2_000  # rows per project
 
 @dataclass(frozen=True, slots=True)
 class Friction:
-    """An error one session met: its fingerprint, its message (redacted), the command, the turn, and when (epoch
-    seconds). `session_id` is the main session's, also for a subagent's transcript."""
+    """An error that occurred in a session: its fingerprint, its message (redacted), the command, the turn, and the
+    time (epoch seconds). `session_id` is that of the main session, also for a subagent's transcript."""
 
     fingerprint: str
     message: str
@@ -26,8 +26,8 @@ class Friction:
 
 
 def keep_frictions(db: sqlite3.Connection, project: str, frictions: Iterable[Friction]) -> None:
-    """Saves the errors a session met, inside a transaction; beyond `MOST_FRICTIONS` rows per project the oldest are
-    removed."""
+    """Saves the errors that occurred in a session; call it inside a transaction. Beyond `MOST_FRICTIONS` rows per
+    project, the oldest are removed."""
     rows = [
         (project, one.fingerprint, one.session_id, one.message, one.command, one.turn_id, one.time) for one in frictions
     ]
@@ -42,7 +42,7 @@ def keep_frictions(db: sqlite3.Connection, project: str, frictions: Iterable[Fri
 
 
 def find_same_errors(db: sqlite3.Connection, project: str, friction: Friction) -> list[Friction]:
-    """Returns where else the project met the same error: in other sessions and other turns, oldest first."""
+    """Returns the same error in other sessions and other turns of the project, oldest first."""
     rows = db.execute(
         "SELECT mark, quote, command, session, turn, time FROM frictions"
         " WHERE project = ? AND mark = ? AND session <> ? AND turn <> ? ORDER BY time, session",

@@ -16,11 +16,11 @@ VERSION = 11
 
 # transcripts is narrow, because all of it is read in every cycle to compare stamps; wide columns are in sessions. A
 # place is a file, or a database and the session's key in it. stores are the databases with their stamps when all of
-# their sessions had been indexed; damaged_stores those that cannot be read, and the version of Lerim that found so.
+# their sessions had been indexed; damaged_stores those that cannot be read, and the version of Lerim that found this.
 # turns.turn is unique: a turn copied into a fork of its session is one row. A turn belongs to the project of its
 # folder, so a new alias moves all turns by changing one row. words is only the index (see turn_words.py); the text is
 # stored once, packed, in turns.body, the last column, so that the columns before it are cheap to read. touched are the
-# files of a turn's tool calls. counted is the token counts of texts sent to a model, by a digest of 64 bits.
+# files of a turn's tool calls. counted has the token counts of texts sent to a model, by a digest of 64 bits.
 # left_folders keeps the jobs and positions a project had for a transcript when one of its folders moved to another
 # project (see folder_owners.py). facts and model_facts are explained in facts.py, session_parts in session_parts.py.
 #
@@ -134,11 +134,11 @@ INSERT OR IGNORE INTO jobs (kind, transcript, project, state) SELECT 'summary', 
     LEFT_FOLDERS + TRANSCRIPTS_SESSION,
     # Version 7 had no facts; sessions read before get them as they grow.
     FACTS,
-    # Version 8 asked no model for facts.
+    # Version 8 did not ask models for facts.
     MODEL_FACTS,
-    # Version 9 had no sums of sessions; they are made by the next sync or statistics.
+    # Version 9 had no sums of sessions; they are written by the next sync, or before statistics are shown.
     SESSION_PARTS,
-    # Version 10 kept what nothing read.
+    # Version 10 stored values that nothing read.
     """ALTER TABLE sessions DROP COLUMN version;
 ALTER TABLE sessions DROP COLUMN api_errors;
 ALTER TABLE sessions DROP COLUMN injected;""",
@@ -146,7 +146,8 @@ ALTER TABLE sessions DROP COLUMN injected;""",
 
 
 class _TooOldError(Exception):
-    """The catalog is of a version that is not upgraded but made anew (docs/decisions/0091-catalogs-made-anew.md)."""
+    """Raised if the catalog is of a version that is not upgraded but made anew
+    (docs/decisions/0091-catalogs-made-anew.md)."""
 
 
 def _upgrade(db: sqlite3.Connection, version: int) -> None:

@@ -28,7 +28,7 @@ class SessionCount:
 
 
 TRANSCRIPT_COLUMNS = "t.platform, t.place, t.session, t.size, t.mtime_ns, t.inode, t.parent, t.within, t.cwd"
-"""What `make_transcript` takes of a transcript `t`."""
+"""The columns of a transcript `t` that `make_transcript` takes."""
 _TranscriptRow = tuple[Platform, str, str, int | None, int | None, int | None, str, str, str]
 
 
@@ -72,8 +72,8 @@ def enter_transcript(db: sqlite3.Connection, transcript: Transcript, since: int)
 
 
 def load_resume(db: sqlite3.Connection, place: str) -> bytes | None:
-    """Returns the position at which to resume reading a transcript; None to read from the start. That includes
-    transcripts that had vanished, because their turns may belong to other transcripts by now."""
+    """Returns the position at which to resume reading a transcript; None to read it from the start. A transcript
+    that had vanished is also read from the start, because its turns may belong to other transcripts by now."""
     row = db.execute(
         "SELECT resume FROM sessions JOIN transcripts ON transcripts.id = transcript WHERE place = ? AND NOT vanished",
         (replace_surrogates(place),),
@@ -157,13 +157,14 @@ _COPIED_TRANSCRIPTS = (
     " AND (:project IS NULL OR EXISTS (SELECT 1 FROM folders"
     f"  WHERE id IN ({_PROJECT_FOLDERS}) AND instr(char(10) || s.cwds || char(10), char(10) || cwd || char(10))))"
 )
-"""Forks and resumed sessions that ran in the project and whose turns all belong to the transcript they were copied
-from."""
+"""The forks and resumed sessions that ran in the project and whose turns all belong to the transcript they were
+copied from."""
 
 
 def count_sessions(db: sqlite3.Connection, project: str, folders: Iterable[str], kinds: Sequence[str]) -> SessionCount:
     """Counts the sessions with turns of a project, and those of them that wait for a job of any of these kinds.
-    `folders` count as the project's too; a session that matches only through them waits, because it has no job yet."""
+    `folders` count as the project's too; a session that matches only through them counts as waiting, because it has
+    no job yet."""
     open_jobs = (
         "SELECT transcript FROM jobs WHERE project = :project AND state IN ('pending', 'running', 'failed')"
         " AND kind IN (SELECT value FROM json_each(:kinds))"

@@ -37,8 +37,8 @@ def write_touched_files(
 
 
 def find_touched_files(db: sqlite3.Connection, file: str) -> list[int]:
-    """Returns the rows of the files a filter matches, ignoring case: a path, the end of one from a folder on, or a
-    name."""
+    """Returns the rows of the files that match a filter, ignoring case. The filter is a path, the end of a path that
+    begins at a folder, or a name."""
     wanted = _normalize_path(file).strip("/")
     name = wanted.rpartition("/")[2]
     names = (name, name.lower(), name.capitalize(), name.upper())  # SQLite ignores the case of ASCII letters only

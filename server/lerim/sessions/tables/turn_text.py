@@ -15,13 +15,13 @@ ERROR_CHARACTERS = 400
 MAX_ANSWER_LINES, MAX_ANSWER_CHARACTERS = 8, 3_000
 """The most lines of a call that are read as answers, and the most characters of such a line."""
 LEAST_PACKED_CHARACTERS = 400
-"""Texts with fewer characters are not packed, because that would save too little for its time."""
+"""Texts with fewer characters are not packed, because that would save too little space for the time it takes."""
 DEFLATE_WINDOW = -12
 """Deflate with a 4 kB window and no header: clearing the usual 32 kB takes longer than packing a turn."""
 
 _ANSWER_MARK, _NO_ANSWER_MARK = "? [", "?  ["
-"""What stands between a question and its options, and what takes its place in the other text of calls that are no
-commands, so that only answers are read as answers."""
+"""The mark between a question and its options, and the text that replaces this mark in everything else a call
+contains, so that only answers are parsed as answers. Neither is used for commands."""
 _QUESTION_ENDS = "?？:： \n"
 _IDEOGRAPH = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f])")
 _BYTES_WITHOUT_IDEOGRAPHS = bytes(range(0xE3))
@@ -29,8 +29,8 @@ _BYTES_WITHOUT_IDEOGRAPHS = bytes(range(0xE3))
 pattern."""
 _SEPARATOR = "\x1f"
 
-# Each tool call starts with a mark and the letters of its status and of whether it changes files (not for a command),
-# and ends with a mark and its exit code, none of which is a word.
+# Each tool call starts with a mark, the mark of its status, and (unless it is a command) a mark that says whether it
+# changes files. It ends with a mark and its exit code. None of these is a word for the index.
 _CALL_MARK, _EXIT_MARK = "\x1e", "\x1d"
 _STATUS_MARKS: Mapping[ToolStatus, str] = {
     "ok": "\x01",

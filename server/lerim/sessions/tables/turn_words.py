@@ -23,7 +23,7 @@ NEIGHBOUR_TURNS = 2
 NEIGHBOUR_CHARACTERS = 140
 """How many characters of each neighbour, from its beginning."""
 LONG_TURN_CHARACTERS = 600
-"""Turns with more characters are found without their neighbours."""
+"""Turns with more characters are indexed without the words of their neighbours."""
 
 _WORD = re.compile(r"[^\W_]+")
 _CASE_CHANGE = re.compile(r"[a-z][A-Z]")

@@ -1,4 +1,5 @@
-"""Parses Antigravity's tool calls: a result is the step that follows the call, and contains the exit code in words."""
+"""Parses Antigravity's tool calls. The result of a call is the step that follows it, which gives the exit code in
+words."""
 
 from __future__ import annotations
 
@@ -89,8 +90,8 @@ def attach_step_result(call: ToolCall, status: str, content: str, *, brief: bool
 
 
 def close_antigravity_call(call: ToolCall) -> ToolCall:
-    """Closes a call after which another turn began, because it gets no result any more. One that already has output
-    continues in the background and counts as ok, any other as interrupted."""
+    """Closes a call after which another turn began, because it will not get a result any more. A call that already
+    has output continues in the background and counts as ok; any other counts as interrupted."""
     return replace(call, status="ok" if call.output else "interrupted") if call.status == "pending" else call
 
 

@@ -44,7 +44,8 @@ from lerim.sessions.readers.engine import (
 )
 
 _LOG_NAMES = ("transcript_full.jsonl", "transcript.jsonl")
-"""The full log if there is one, else the one in which the arguments of calls are JSON inside strings."""
+"""The names of a conversation's logs: the full log, and the one to read if there is no full log, in which the
+arguments of calls are JSON inside strings."""
 _CWD = re.compile(rb'"Cwd"\s{0,10}:\s{0,10}("(?:[^"\\]|\\.){1,1000}")')
 _CONTEXT_TAGS = ("ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE", "SYSTEM_MESSAGE", "EPHEMERAL_MESSAGE", "lerim-memories")
 _REQUEST = "USER_REQUEST"
@@ -75,7 +76,7 @@ def is_antigravity_log(path: Path) -> bool:
 
 
 def find_conversations(root: Path, contents: StoreContents) -> None:
-    """Adds the conversations with a log under `antigravity*/brain`, and problems with what cannot be read."""
+    """Adds the conversations with a log under `antigravity*/brain`, and a problem for whatever cannot be read."""
     for product in list_subfolders(root, contents.problems):
         if product.name.startswith("antigravity"):
             folders = _read_workspaces(product)

@@ -84,10 +84,11 @@ _APPROVED_PLAN = "## Approved Plan"
 _REJECTED_PLAN = "\n\nRejected plan:"
 
 _MCP_START = "mcp__"
-"""The beginning of the names of tools of MCP servers: the server words the whole result."""
+"""The prefix of the names of MCP tools; their whole result is worded by the server."""
 _DENIED_BY_PERSON = "user-rejected"
 _OWN_RESULTS: frozenset[ToolKind] = frozenset({"edit", "write", "plan", "ask"})
-"""Built-in tools whose results Claude Code words itself, without output of a command or text of a page."""
+"""The built-in tools whose results Claude Code writes itself: they contain no output of a command and no text of a
+page."""
 
 
 def parse_claude_result(record: ClaudeRecord, block: ClaudeBlock) -> tuple[ToolStatus, str]:
@@ -128,11 +129,11 @@ def close_claude_call(
 
 
 def _find_feedback(call: ToolCall, status: ToolStatus, text: str, record: ClaudeRecord) -> str:
-    """Returns what the person said when they refused the call or approved a plan, if the record itself shows that it is
-    theirs, and not only the text of the result.
+    """Returns what the person said when they refused the call or approved a plan, if the record itself, and not only
+    the text of the result, shows that the words are theirs.
 
-    Claude Code has written `toolDenialKind` and `userFeedback` since 2.1.205. Before that, only tools whose results it
-    words itself are reliable: the result of a command, a page or a server may begin with any text.
+    Claude Code has written `toolDenialKind` and `userFeedback` since 2.1.205. In earlier versions, only the results
+    that it writes itself are reliable: the result of a command, a page or a server may begin with any text.
     """
     said = without_nul(record.user_feedback).strip()
     if status == "ok" and call.kind == "plan":
@@ -149,7 +150,8 @@ def _find_feedback(call: ToolCall, status: ToolStatus, text: str, record: Claude
 
 
 def _needs_outcome(call: ToolCall, record: ClaudeRecord) -> bool:
-    """Checks whether to decode the structured result. Those of reads and edits contain whole files and are skipped."""
+    """Checks whether the structured result has to be decoded. The structured results of reads and edits contain
+    whole files and are skipped."""
     return call.kind in ("shell", "ask", "plan", "other") and record.tool_use_result is not JSON_NULL
 
 

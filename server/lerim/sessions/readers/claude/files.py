@@ -58,8 +58,8 @@ def results_folder(transcript: Transcript) -> Path:
 
 
 def read_spilled_output(folder: Path, path_text: str) -> tuple[str, int] | None:
-    """Returns the ends of the file at `path_text`, or None unless it is a regular file inside `folder` after resolving
-    symlinks.
+    """Returns the beginning and end of the file at `path_text` as one text, and the number of characters left out
+    between them. Returns None unless it is a regular file inside `folder` after resolving symlinks.
 
     Only the name is taken from the record, since the session may have been written on another machine.
     """

@@ -36,7 +36,7 @@ _CONTEXT_TAGS = (
 )
 _CONTEXT = (MEMORIES_TAG, *_CONTEXT_TAGS.split(), *_PROGRAM_TAGS)
 _AROUND_REQUESTS = (*_CONTEXT, "fork-boilerplate")
-"""The tags of what stands beside the task in a request to a subagent."""
+"""The tags of the blocks around the task in a request to a subagent."""
 _INJECTED_STARTS = (
     *(f"<{tag}>" for tag in _CONTEXT),
     "Caveat:",
@@ -57,11 +57,11 @@ _MESSAGE_OF_PROGRAM = re.compile(
     r"|mcp-resource-update|mcp-polling-update|tick)[\s>]|<channel source=|<scheduled-task name="
 )
 """The beginning of a message from another agent, a chat channel, a server or a schedule. Older versions record no
-origin, so only the text tells it from a prompt."""
+origin, so only its text distinguishes such a message from a prompt."""
 _UNKNOWN_COMMAND = re.compile(r"Unknown (?:skill|slash command|command): \S{1,200}")
-"""What Claude Code says, as a whole message, of a slash command that it does not know."""
+"""Matches Claude Code's message about a slash command that it does not know; the message contains nothing else."""
 _BARE_COMMANDS = re.compile(r"(?:/[\w:-]{1,100}\n)*/[\w:-]{1,100}")
-"""Slash commands without arguments, as they waited in the queue: Claude Code itself adds some."""
+"""Matches slash commands without arguments that waited in the queue; Claude Code itself adds some of them."""
 _TEAM_TAG = re.compile(r"<teammate-message(?:\s[^<>]{0,1000})?>")
 _OWN_MEMORY = "user-memory-input"
 """The tag around what a person typed after `#`, to be remembered."""
@@ -110,7 +110,7 @@ def parse_request(record: ClaudeRecord, *, is_subagent: bool) -> str:
 
 
 def is_unattended_record(record: ClaudeRecord) -> bool:
-    """Checks whether a record says that a program sent its prompt, or names a source that is not known to be a
+    """Checks whether a record says that a program sent its prompt, or names a sender that is not known to be a
     person."""
     entry, source = record.entrypoint or "", record.prompt_source or ""
     if entry == "sdk-ts" and source in ("", "sdk") and _APP_FOLDER.search(record.cwd or ""):
@@ -184,8 +184,8 @@ def parse_queue_content(content: str | list[ClaudeBlock] | None) -> TypedText | 
 
 
 def parse_slash_command(typed: TypedText) -> TypedText | None:
-    """Turns a queued prompt that is a slash command into a command with its arguments, or None if it has none. Returns
-    any other prompt as it is."""
+    """Converts a queued prompt that is a slash command to a command with its arguments; returns None if there are no
+    arguments. Returns any other prompt unchanged."""
     head, _, rest = typed.text.partition(" ")
     name = head[1:]
     if not head.startswith("/") or not name or not name.replace("-", "").replace("_", "").replace(":", "").isalnum():

@@ -95,7 +95,8 @@ _TYPE_SEARCH_BYTES = 2048
 
 
 def decode_claude_line(line: bytes) -> tuple[list[ClaudeRecord], str]:
-    """Decodes the records of a line, none if it is empty or tells of progress; also returns what is wrong with it."""
+    """Decodes the records of a line; an empty line, or one that only reports progress, has none. Also returns what
+    is wrong with the line."""
     if line.find(_PROGRESS_TYPE, 0, _TYPE_SEARCH_BYTES) >= 0 and _is_progress(line):
         return [], ""
     return decode_line(line, ClaudeRecord)
@@ -108,10 +109,10 @@ def _is_progress(line: bytes) -> bool:
 
 
 def list_blocks(content: str | list[ClaudeBlock] | None) -> list[ClaudeBlock]:
-    """Returns the blocks of a content; a content that is a text is one block."""
+    """Returns the blocks of a message's content; a plain text counts as one block."""
     return [ClaudeBlock("text", content)] if isinstance(content, str) else content or []
 
 
 def block_texts(content: str | list[ClaudeBlock] | None) -> list[str]:
-    """Returns the texts of a content, one for each text block."""
+    """Returns the texts in a message's content, one for each text block."""
     return [block.text for block in list_blocks(content) if block.type == "text" and block.text]

@@ -42,7 +42,7 @@ from lerim.sessions.readers.engine import (
 __all__ = ["ClaudeReading", "open_session", "scan_root"]
 
 _TELLS_END = re.compile(rb'"(?:interrupted":\s{0,3}true|exitCode":)')
-"""Matches what a result that is no error may say about how a command ended."""
+"""Matches the fields in which a result that is not an error may say how a command ended."""
 
 
 _NAMES_OF_TYPES = """
@@ -56,7 +56,7 @@ _RECORD_TYPES = frozenset(_NAMES_OF_TYPES.split())
 
 class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally]):
     """One pass over a transcript; see `LineReading`. `brief` leaves out the results of successful tool calls, text
-    written to files, and reasoning, which take a fifth of the time."""
+    written to files, and reasoning: decoding these takes a fifth of the time."""
 
     def __init__(self, transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> None:
         self._is_subagent = bool(transcript.parent) or transcript.path.name.startswith("agent-")
@@ -75,7 +75,7 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally]):
     # --- records -------------------------------------------------------------------------------------------------
 
     def _may_begin_turn(self, record: ClaudeRecord) -> bool:
-        """Checks whether a turn may begin with this record, so that the tally before it has to be kept."""
+        """Checks whether a turn may begin with this record, in which case the tally before it has to be kept."""
         message = record.message
         if record.type == "assistant":
             return message is None or self._drafts.find_draft(message.id or "") is None

@@ -53,8 +53,8 @@ class ClaudeTally(TranscriptTally, gc=False):
                 self.summaries = (*self.summaries[-NAME_LIMIT:], (leaf, make_session_title(record.summary)))
 
     def count_tokens(self, key: str, usage: ClaudeUsage | None) -> Tokens:
-        """Counts the tokens one API message has used so far, once, no matter how many records repeat them. Returns its
-        counts."""
+        """Counts the tokens that one API message has used so far, only once even if several records repeat them.
+        Returns the counts of the message."""
         before = self.tokens_by_message.get(key, NO_TOKENS)
         if usage is None:
             return before

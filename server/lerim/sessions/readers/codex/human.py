@@ -40,10 +40,11 @@ _INJECTED_STARTS = (
     "Warning: Your account was flagged",
 )
 _EDITOR_START = "# Context from my IDE setup:"
-"""What the extensions for editors put before the words of a person; an agent's tasks never begin so."""
+"""The beginning of the context that editor extensions put before a person's words; an agent's tasks never begin like
+this."""
 _REQUEST = re.compile(r"^## My request for Codex:[ \t]*\n?", re.MULTILINE)
 _WRAPPED = re.compile(r"\A#.*^## My request:[ \t]*\n?", re.MULTILINE | re.DOTALL)
-"""Matches what recent versions of an application put before the person's words, about its files and pages."""
+"""Matches the context about files and pages that recent versions of an application put before the person's words."""
 _HEADINGS = ("## My request for Codex:", "## My request:")
 _PICTURE = re.compile(r"</?image(?: [^<>\n]{1,4000})?>\Z")
 _VOICE_START = "<realtime_delegation>"

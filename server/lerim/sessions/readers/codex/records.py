@@ -23,7 +23,7 @@ class CodexUsage(msgspec.Struct, gc=False):
 
 
 class CodexTokenInfo(msgspec.Struct, gc=False):
-    """Tokens used since the thread began (of a fork, since the original thread began), and by the last answer."""
+    """Tokens used since the thread began (for a fork, since the original thread began), and by the last answer."""
 
     total_token_usage: CodexUsage | None = None
     last_token_usage: CodexUsage | None = None
@@ -84,7 +84,8 @@ faster."""
 
 
 def decode_codex_line(line: bytes) -> tuple[list[CodexRecord], str]:
-    """Decodes the records of a line, none if it is empty or of an unused type; also returns what is wrong with it."""
+    """Decodes the records of a line; an empty line, or one of an unused type, has none. Also returns what is wrong
+    with the line."""
     if len(line) > _LONG_LINE and _UNUSED_LINE.match(line) and is_one_object(line):
         return [], ""
     return decode_line(line, CodexRecord)

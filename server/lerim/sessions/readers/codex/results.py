@@ -1,4 +1,4 @@
-"""Adds results to the calls of a rollout, including what a process prints that an earlier call left running."""
+"""Adds results to the calls of a rollout, including the output of processes that earlier calls left running."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OutputCounts = tuple[int, int]
 
 
 class CodexResults:
-    """Adds results to the calls in `drafts`. `brief` skips the results of successful calls unread."""
+    """The calls in `drafts`, to which results are added. `brief` skips the results of successful calls unread."""
 
     def __init__(self, drafts: TurnDrafts, *, brief: bool) -> None:
         self._drafts = drafts
@@ -73,14 +73,14 @@ class CodexResults:
         return counted[0] + own[0], counted[1] + own[1]
 
     def note_code(self, call_id: str | None, code: int | None, offset: int) -> None:
-        """Notes the exit code of a call, according to an event, in case the result does not contain it."""
+        """Notes the exit code that an event reports for a call, in case the result does not contain it."""
         call = self._drafts.find_call(without_nul(call_id), offset)
         if code is not None and abs(code) < 1 << 32 and call is not None and call.status == "pending":
             self._drafts.update_call(call.id, offset, lambda one: replace(one, exit_code=code))
 
     def note_mcp_end(self, payload: CodexPayload, offset: int) -> bool:
-        """Notes whether an MCP tool call failed, according to an event. Returns whether the person refused the call, in
-        which case no result follows."""
+        """Notes whether an MCP tool call failed, as an event reports it. Returns whether the person refused the
+        call, in which case no result follows."""
         result = parse_fields(payload.result)
         ended, fault = result.get("Ok"), result.get("Err")
         if isinstance(ended, dict) and (ended.get("isError") is True or ended.get("is_error") is True):
@@ -96,7 +96,7 @@ class CodexResults:
         return True
 
     def note_patch(self, payload: CodexPayload, offset: int) -> None:
-        """Notes the full paths of the files that a patch changed, and whether it failed, according to an event."""
+        """Notes the full paths of the files that a patch changed, and whether it failed, as an event reports them."""
         if payload.success is False:
             self.note_code(payload.call_id, 1, offset)
         full_paths = [without_nul(path)[:4096] for path in list(parse_fields(payload.changes))[:200]]

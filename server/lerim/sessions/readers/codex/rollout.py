@@ -51,7 +51,7 @@ _PLAN, _PLAN_END = "<proposed_plan>", "</proposed_plan>"
 
 
 class _UnconfirmedPrompt(NamedTuple):
-    """A message of the user that is not confirmed yet to be typed by a person."""
+    """A user message that has not been confirmed yet to be typed by a person."""
 
     typed: TypedText
     time: datetime | None
@@ -280,8 +280,8 @@ class CodexReading(LineReading[CodexRecord, CodexTally]):
     # --- turns ---------------------------------------------------------------------------------------------------
 
     def _is_skipped(self) -> bool:
-        """Checks whether the current lines are not the thread's own work: copied from a parent to a subagent, or in a
-        thread that only judges another."""
+        """Checks whether the current lines are not the thread's own work: they were copied from a parent to a
+        subagent, or belong to a thread that only judges another one."""
         return self._tally.is_ignored or (self._tally.is_subagent and self._tally.is_replayed)
 
     def _answer_draft(self, native_id: str, text: str) -> TurnDraft:

@@ -21,7 +21,7 @@ from lerim.sessions.readers.engine import (
 )
 
 GAP_LIMIT = 8
-"""How many places beyond its end an array may be written to."""
+"""How far beyond its end an array may be written to."""
 
 DEPTH_LIMIT = 64
 """Maximum depth of a change within the state."""

@@ -1,7 +1,7 @@
 """The turns of a chat: the person's prompt, and each step of the answer with its tool calls.
 
-A step ends where text or reasoning follows tool calls, because there the model was called again. The chat shows tool
-calls with other ids and names than the model used, so they are matched by their order.
+A step ends where text or reasoning follows tool calls, because the model was called again at that point. The chat
+shows tool calls with other ids and names than the model used, so they are matched by their order.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from lerim.sessions.readers.engine import (
 _EDITS = ("textEditGroup", "notebookEditGroup")
 _FINISHED_STATES = (1, 2, 3)
 _FENCE = "```"
-"""A part with only this text is put before and after the changes to a file."""
+"""The whole text of the parts that come before and after the changes to a file."""
 _UNIQUE_ID_LENGTH = 20
 """Ids with at least this many characters are unique; older versions only number their requests."""
 
@@ -132,7 +132,7 @@ def build_request_turns(
 
 
 def _model(request: ChatRequest) -> str:
-    """Returns the model that answered, even if the editor was left to choose it."""
+    """Returns the model that answered, also if the person let the editor choose it."""
     metadata = request.result.metadata if request.result else None
     chosen = without_nul(request.model_id)
     resolved = without_nul(metadata.resolved_model) if metadata and (not chosen or chosen.endswith("/auto")) else ""

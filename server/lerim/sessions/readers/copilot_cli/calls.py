@@ -55,7 +55,7 @@ _RUNNING = re.compile(r"<command with (?:shellId|id): (\S{1,100}) is still runni
 _TAIL_LENGTH = 400
 _ANSWER_START = re.compile(r"\AUser (?:selected|responded|answered|said|typed)(?: with)?: ?")
 _AUTOMATIC_START = "The user is not available to respond"
-"""The beginning of the answer that the program gives by itself where it runs without a person."""
+"""The beginning of the answer that the program gives itself when it runs without a person."""
 _DENIED_CODES = ("rejected", "denied")
 
 
@@ -82,8 +82,8 @@ def parse_cli_call(native_id: str, name: str, arguments: msgspec.Raw, *, brief: 
 
 
 def mark_served_by_mcp(call: ToolCall) -> ToolCall:
-    """Returns the call as one answered by an MCP server: even if its tool is named like one that asks the person, the
-    result is the server's."""
+    """Returns a call that an MCP server answered. Even if its tool has the name of one that asks the person or
+    proposes a plan, the result comes from the server."""
     return replace(call, kind="other", answers=(), plan="") if call.kind in ("ask", "plan") else call
 
 

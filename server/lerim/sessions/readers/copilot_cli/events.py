@@ -103,7 +103,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally]):
             tally.note_time(self._time)
         handler(self, event, event.data)
 
-    # --- where ---------------------------------------------------------------------------------------------------
+    # --- context -------------------------------------------------------------------------------------------------
 
     def _begin_session(self, event: CliEvent, data: CliEventData) -> None:
         tally = self._tally
@@ -128,7 +128,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally]):
     def _set_title(self, _: CliEvent, data: CliEventData) -> None:
         self._tally.title = make_session_title(data.title) or self._tally.title
 
-    # --- what was said -------------------------------------------------------------------------------------------
+    # --- messages ------------------------------------------------------------------------------------------------
 
     def _add_prompt(self, event: CliEvent, data: CliEventData) -> None:
         tally = self._tally
@@ -175,7 +175,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally]):
         for request in data.tool_requests or ():
             self._add_call(draft, request)
 
-    # --- what was done -------------------------------------------------------------------------------------------
+    # --- tool calls ----------------------------------------------------------------------------------------------
 
     def _begin_call(self, event: CliEvent, data: CliEventData) -> None:
         """Adds a call that no message requested."""
@@ -233,7 +233,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally]):
         self._drafts.update_call(native_id, self._line_offset, lambda one: self._close_call(one, end))
 
     def _end_continued(self, shell: str, end: CliCallEnd) -> CliCallEnd:
-        """Records the end of a command in the call that started it; returns what remains for the call that continued
+        """Records the end of a command in the call that started it. Returns what is left for the call that continued
         it."""
         if end.exit_code is None or not self._processes.finish(
             shell, end.status, end.exit_code, end.text, self._line_offset

@@ -35,7 +35,7 @@ _FAILED_TYPES = ("failure", "error", *_REFUSED_TYPES)
 
 
 def load_cli_history(transcript: Transcript, *, brief: bool) -> LoadedSession:
-    """Loads such a session with its turns. Raises TranscriptError if it cannot be read."""
+    """Loads a session in this format with its turns. Raises TranscriptError if it cannot be read."""
     events = partial(_convert_history, transcript=transcript)
     return load_single_object(transcript, _History, events, CopilotReading(transcript, brief=brief))
 

@@ -79,5 +79,6 @@ _UNUSED_EVENT = re.compile(rb'\{"type":"(?:hook\.|system\.|assistant\.turn_|perm
 
 
 def decode_cli_event(line: bytes) -> tuple[list[CliEvent], str]:
-    """Decodes the events of one line, none if it is empty or of an unused type; also returns what is wrong with it."""
+    """Decodes the events of one line; an empty line, or one of an unused type, has none. Also returns what is wrong
+    with the line."""
     return ([], "") if _UNUSED_EVENT.match(line) and is_one_object(line) else decode_line(line, CliEvent)

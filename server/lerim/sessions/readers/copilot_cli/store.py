@@ -57,7 +57,7 @@ def open_cli_session(transcript: Transcript, resume: bytes | None = None, *, bri
     """Returns a reading of a session that continues where `resume` ended."""
     if transcript.path.suffix == ".json":
         return WholeReading(transcript, partial(load_cli_history, brief=brief), resume)
-    if not transcript.cwd:  # what the events say, if anything, counts from then on
+    if not transcript.cwd:  # counts only until the events name a folder
         transcript = replace(transcript, cwd=_read_workspace_field(transcript.path, "cwd")[:4096])
     title = make_session_title(
         _read_workspace_field(transcript.path, "name") or _read_workspace_field(transcript.path, "summary")

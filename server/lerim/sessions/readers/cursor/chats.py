@@ -46,8 +46,8 @@ _DAMAGED = "its page in the database is damaged"
 
 @dataclass(slots=True)
 class _ChatReader:
-    """Reads one chat of a database. `faults` are unreadable rows, which are skipped; `cwd` and `mentioned_paths` are
-    what the bubbles read so far say about its folder."""
+    """A chat of a database while it is being read. `faults` are unreadable rows, which are skipped; `cwd` and
+    `mentioned_paths` are what the bubbles read so far say about its folder."""
 
     db: sqlite3.Connection
     transcript: Transcript
@@ -109,7 +109,7 @@ class _ChatReader:
         self.mentioned_paths += [path for call in calls for path in call.paths]
 
     def find_folder(self) -> str:
-        """Returns the folder of the chat as far as it is known by now, or ''."""
+        """Returns the folder of the chat if it is known by now, or ''."""
         return self.cwd or common_folder(self.mentioned_paths)
 
     def _report_row(self, key: str, why: object) -> None:
@@ -117,7 +117,8 @@ class _ChatReader:
         self.faults.append(Problem("bad-row", where, f"A row of this chat was skipped: {why}"))
 
     def _read_value(self, key: str) -> tuple[bytes | None, bool]:
-        """Returns a value (None for NULL and on a damaged page, which is reported) and whether its row exists."""
+        """Returns a value and whether its row exists. The value is None for NULL and on a damaged page, which is
+        reported."""
         lost: list[int] = []
         row = next(read_rows(self.db, "cursorDiskKV", _VALUE_COLUMN, "key = ?", (key,), lost), None)
         if lost:

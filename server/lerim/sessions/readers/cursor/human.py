@@ -20,7 +20,8 @@ _CONTEXT_TAGS = (
 _CONTEXT = (MEMORIES_TAG, *_CONTEXT_TAGS.split())
 
 PLAN_ORDER = "Implement the plan as specified, it is attached for your reference."
-"""The beginning of what Cursor writes, after the person's words if there are any, when they have a plan carried out."""
+"""The beginning of the text that Cursor writes when a person has a plan carried out; it follows the person's words
+if there are any."""
 _NOT_TYPED = (
     "The above subagent result is already visible to the user.",
     "Briefly inform the user about the task result",
@@ -67,8 +68,8 @@ _TIME = re.compile(
 
 
 def parse_prompt_time(text: str) -> datetime | None:
-    """Returns when a message was sent, from the context before the person's words; None if that does not say so. A time
-    without a zone is that of this machine."""
+    """Returns when a message was sent, from the context before the person's words; None if the context gives no
+    time. A time without a zone is that of this machine."""
     found = _TIME.search(text.partition(f"<{_QUERY_TAG}>")[0])
     if found is None:
         return None

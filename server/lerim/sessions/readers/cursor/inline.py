@@ -45,7 +45,7 @@ def read_item(db: sqlite3.Connection, key: str) -> bytes:
 
 
 def find_inline_chats(path: Path, storage: Path, problems: list[Problem]) -> list[Transcript]:
-    """Lists the chats stored whole in a database, except those that the global database contains by now."""
+    """Lists the chats stored whole in a database, except those that are by now in the global database."""
     chats, damaged_keys = read_database(path, _read_chats, problems)
     what = "Some chats in this row are damaged; the intact ones were used"
     problems += (Problem("bad-row", f"{path}#{key}", what) for key in damaged_keys)

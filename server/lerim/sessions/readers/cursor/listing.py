@@ -1,10 +1,10 @@
 """Lists the chats of a Cursor database, each with a stamp that changes whenever the chat does, from keys and lists
 alone.
 
-The stamp consists of the time in the chat's head, the rowid of its own row, and the number of its bubbles and rowid of
-the newest: Cursor replaces rows, which gives them new rowids, and updates the time later than the content. All but the
-time comes from the index of the keys, so no bubble is read. Own rows are read only for chats that are in no list and
-for those whose head may be outdated (see `_complete_chats`).
+The stamp consists of the time in the chat's head, the rowid of its own row, the number of its bubbles, and the rowid
+of the newest bubble. Cursor replaces rows, which gives them new rowids, and updates the time only after the content.
+All but the time comes from the index of the keys, so no bubble is read. A chat's own row is read only for chats that
+are in no list and for those whose head may be outdated (see `_complete_chats`).
 """
 
 from __future__ import annotations
@@ -67,13 +67,14 @@ _REREAD_CHATS = 200
 """How many of the most recently used chats have their own rows read in addition to their heads."""
 _ROW_LIMIT = 256 * 1024
 _EMPTY_LENGTH = len("null")
-"""The longest a JSON array can be, in characters, if it is empty or `null`."""
+"""The maximum length in characters of a JSON array that is empty or `null`."""
 _IS_CHAT_KEY = "c.key >= 'composerData:' AND c.key < 'composerData;'"
 
 
 @dataclass(slots=True)
 class KnownChat:
-    """What is known about a chat without its bubbles. `has_window`: its window is known, even if that has no folder."""
+    """A chat as far as it is known without its bubbles. `has_window`: its window is known, even if that window has
+    no folder."""
 
     updated: int = 0
     folder: str = ""
@@ -108,8 +109,8 @@ def list_editor_chats(database: Database) -> tuple[list[Transcript], list[Proble
 
 
 def _find_missing_table(db: sqlite3.Connection, path: Path) -> str:
-    """Returns the first table that Cursor creates in every database of this kind but that is missing, or ''. Workspace
-    databases originally had only `ItemTable`."""
+    """Returns the first missing table of those that Cursor creates in every database of this kind, or '' if none is
+    missing. Workspace databases originally had only `ItemTable`."""
     tables = ("ItemTable", "cursorDiskKV") if path.parent.name == "globalStorage" else ("ItemTable",)
     return next((table for table in tables if is_table_missing(db, table)), "")
 

@@ -39,7 +39,7 @@ class CursorWindow(msgspec.Struct, gc=False):
 
 
 class Subagent(msgspec.Struct, gc=False):
-    """Links a composer to the composer it works for."""
+    """The link from a composer to the composer it works for."""
 
     parent: str | None = msgspec.field(default="", name="parentComposerId")
 

@@ -18,8 +18,8 @@ from lerim.sessions.readers.engine import plausible_count, split_json_array, wit
 
 @dataclass(slots=True)
 class CursorSessionBuilder:
-    """Builds a session from its pieces. `model` is used for pieces that name none; `brief` leaves out reasoning;
-    `is_subagent`: an agent writes the prompts instead of the person."""
+    """A session that is built from its pieces. `model` is used for pieces that name none; `brief` leaves out
+    reasoning; `is_subagent`: an agent writes the prompts instead of the person."""
 
     session: str
     model: str = ""

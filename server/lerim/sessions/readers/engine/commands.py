@@ -70,8 +70,8 @@ _SHELL_SWITCHES = frozenset({"-c", "-lc", "-ic", "-lic", "/c", "-command", "-nop
 
 
 def normalize_command(value: object) -> str:
-    """Converts an argument list or a string to the command one would type; for `bash -lc script`, that is the
-    script."""
+    """Converts an argument list or a string to the command that a person would type; for `bash -lc script`, that is
+    the script."""
     if isinstance(value, str):
         return without_nul(value)
     words = [without_nul(word) for word in value if isinstance(word, str)] if isinstance(value, list) else []

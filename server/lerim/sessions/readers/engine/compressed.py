@@ -24,14 +24,14 @@ WINDOW_LOG = 26
 """Frames that need a window of more than 2^26 bytes are not read; Codex writes frames that need 2^21."""
 
 BASE_BYTES, BYTES_A_BYTE = 16_000_000, 100
-"""Unpacked bytes read from every packed file, and the additional ones for each packed byte."""
+"""How many unpacked bytes are read from every packed file, and how many more for each packed byte."""
 
 BASE_LINES, BYTES_A_LINE = 10_000, 20
-"""Lines read from every packed file, and the number of packed bytes that allow one more."""
+"""How many lines are read from every packed file, and the number of packed bytes that allow one more."""
 
 BASE_SECONDS, SECONDS_A_BYTE = 10.0, 10 / 1_000_000
-"""CPU time that all work on a packed file may take, including the caller's, and the additional time for each packed
-byte."""
+"""How many seconds of CPU time all work on a packed file may take, including the caller's, and how many more for
+each packed byte."""
 
 _NEWLINE = 10
 
@@ -41,7 +41,7 @@ class UnpackedStream(RawIOBase):
     why, worded to follow “it”, and is '' at the end of the file."""
 
     def __init__(self, file: IO[bytes], size: int) -> None:
-        """`size` is that of the packed file and determines the limits."""
+        """Takes the size of the packed file, which determines the limits."""
         options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: WINDOW_LOG}
         self._inner = zstd.ZstdFile(file, options=options)
         self._byte_limit = BASE_BYTES + BYTES_A_BYTE * size

@@ -9,7 +9,7 @@ from lerim.redaction import redact_secrets
 from lerim.words import shorten_line
 
 KEPT_CHARACTERS = 4000
-"""Characters of a result that are kept at each end."""
+"""How many characters of a result are kept at each end."""
 
 CUT_MARK = "\n…\n"
 """Marks the place in `output` where the middle was left out."""
@@ -19,10 +19,11 @@ REDACTED = "REDACTED"
 
 _TITLE_LIMIT = 120
 _HEADING = compile_later(r"\s{0,20}(?:[^\n]{1,60}:[^\S\n]{0,20}\n\s{0,20})?#{1,6}[^\S\n]{1,20}([^\n]{0,500})")
-"""A prompt that begins with a heading, or with one line that introduces it: `Implement the following plan:`."""
+"""Matches the heading at the beginning of a prompt, also after one line that introduces it: `Implement the following
+plan:`."""
 _LINK = compile_later(r"!?(?<![\w\])])\[([^\[\]\n]{1,200})\]\([^()\s]{1,1000}\)")
-"""A link, such as Codex's `[$review](/home/ana/.codex/skills/review/SKILL.md)`; a title shows only its text.
-`handlers[name](event)` is code."""
+"""Matches a link, such as Codex's `[$review](/home/ana/.codex/skills/review/SKILL.md)`, of which a title shows only
+the text. `handlers[name](event)` is code and does not match."""
 _WORD_LIMIT = 200  # characters, the longest torn word that is removed where a text is cut
 _WORD_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=.-")
 """The characters of names and secrets. Words in other scripts are never removed, since some are written without

@@ -22,7 +22,7 @@ DECODE_ERRORS = (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError)
 _REPAIR_LIMIT = 8 * 1024 * 1024
 
 _OBJECT_LIMIT = 1000
-"""Maximum number of objects read from one line; programs that are killed leave two or three on one."""
+"""Maximum number of objects read from one line; a program that is killed leaves two or three on one line."""
 
 Shape = TypeVar("Shape", bound=msgspec.Struct)
 
@@ -68,7 +68,8 @@ OBJECT_DECODER = json.JSONDecoder(strict=False, parse_constant=lambda _: None, p
 
 
 def decode_leniently(data: bytes | msgspec.Raw, shape: type[Shape]) -> Shape:
-    """Decodes JSON as `shape`. Fields of a wrong type get their default; if `data` cannot be read, all fields do."""
+    """Decodes JSON as `shape`. Fields of a wrong type get their default; if `data` cannot be read, all fields get
+    theirs."""
     try:
         return parse_object(data, shape)
     except ValueError:
@@ -130,8 +131,8 @@ def decode_string(raw: msgspec.Raw) -> str:
 
 
 def content_texts(raw: msgspec.Raw) -> list[str]:
-    """Returns the texts of a content, which is one string or a list of parts; an image becomes `[image]`, a document
-    `[document]`."""
+    """Returns the texts of a message's content, which is one string or a list of parts; an image becomes `[image]`,
+    a document `[document]`."""
     value = parse_json_or_none(raw)
     if isinstance(value, str):
         return [value]
@@ -151,10 +152,11 @@ def content_texts(raw: msgspec.Raw) -> list[str]:
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 ATTEMPT_LIMIT = 200
-"""How many failed attempts to find an object in a damaged text are made before the rest is given up."""
+"""How many failed attempts to find an object in a damaged text are made before the rest of the text is given up."""
 
 EFFORT_LIMIT = 4
-"""How often the length of a damaged text failed attempts may scan in total, however its objects are nested."""
+"""How much text all failed attempts may scan, as a multiple of the length of the damaged text, however its objects
+are nested."""
 
 
 def parse_json(data: bytes | str | msgspec.Raw) -> object:

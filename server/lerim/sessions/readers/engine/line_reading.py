@@ -38,10 +38,11 @@ PROBLEM_LIMIT = 100
 """How many problems are reported one by one; further ones are only counted."""
 
 _FORMAT = 2
-"""The form of the states to resume from. Earlier ones are not used: those transcripts are read from their start."""
+"""The format version of the states to resume from. States of earlier versions are not used: their transcripts are
+read from the start."""
 
 LINES_OF_A_FORM = 200
-"""Lines of a session without turns that are looked at to tell whether it has a form that is known."""
+"""How many lines of a session without turns are checked for a form that its reader knows."""
 
 Tally = TypeVar("Tally", bound=TranscriptTally)
 Record = TypeVar("Record")
@@ -134,7 +135,7 @@ class LineReading(ABC, Generic[Record, Tally]):
         return turns
 
     def checkpoint(self) -> bool:
-        """Called during the iteration: sets `resume` and `session` to their state after the turns handed out so far.
+        """Sets `resume` and `session` to their state after the turns handed out so far; called during the iteration.
 
         Returns False if that is not possible: for a packed file, before the first turn, and once the last turns are
         handed out.
@@ -194,7 +195,7 @@ class LineReading(ABC, Generic[Record, Tally]):
         return offset
 
     def _knows_no_record(self, file: BufferedReader[Any]) -> bool:
-        """Returns whether there are records at the beginning of a file, and none of them has a form that this reader
+        """Returns whether there are records at the beginning of a file and none of them has a form that this reader
         knows."""
         is_record_known = [
             self._is_known(record)
@@ -204,7 +205,7 @@ class LineReading(ABC, Generic[Record, Tally]):
         return bool(is_record_known) and not any(is_record_known)
 
     def _save_tally(self) -> None:
-        """Keeps the tally as it was before the line; called before a record that may begin a turn."""
+        """Saves the tally as it was before the current line; called before a record that may begin a turn."""
         if not self._has_several_records:
             self._tally_before = msgspec.structs.replace(self._tally)
 

@@ -23,40 +23,41 @@ LINE_LIMIT = 32 * 1024 * 1024
 takes about four times the length of a line, and a reading must stay below 200 MB."""
 
 HEAD_BYTES = 4096
-"""Bytes at the start of a file that are compared to tell a rewritten file from one that grew."""
+"""How many bytes at the start of a file are compared to tell a rewritten file from one that grew."""
 
 TAIL_BYTES = 256
-"""Bytes before the stored offset that are compared for the same purpose."""
+"""How many bytes before the stored offset are compared for the same purpose."""
 
 BLOCK_BYTES = 1024 * 1024
-"""Bytes read from the system at once."""
+"""How many bytes are read from the system at once."""
 
 
 BASE_LINES, BYTES_A_LINE = 100_000, 64
-"""Lines read from every file, and the number of bytes that allow one more; lines of real sessions have about 2,000."""
+"""How many lines are read from every file, and the number of bytes that allow one more; a line of a real session has
+about 2,000 bytes."""
 
 EMPTY_BYTES = 64 * 1024 * 1024
 """How many bytes without content are skipped: a crash may leave blocks of NUL bytes, but a sparse file of a few
 kilobytes can contain terabytes of them."""
 
 _BLANK_LINES = 1000
-"""Blank lines in a row that are read one by one; the rest of them is skipped at once."""
+"""How many blank lines in a row are read one by one; any further ones are skipped all at once."""
 
 _BLANK = re.compile(rb"[\n\r\t ]*")
 
 TOO_LONG = "it is too long"
-"""Why a longer line than `LINE_LIMIT` could not be read."""
+"""The reason why a line longer than `LINE_LIMIT` could not be read."""
 
 FileLine = tuple[int, int, bytes | None, bool]
 """Start and end in the file; the bytes, or None if the line was too long; whether its `\\n` has been written yet."""
 
 
 class LineStream:
-    """Yields lines from `offset` to the end; only the last one can be incomplete. A file that cannot seek must already
-    be at `offset`.
+    """The lines of a file from `offset` to the end; only the last one can be incomplete. A file that cannot seek must
+    already be at `offset`.
 
-    It ends early if there are more lines, or more empty space, than any session has: `stop_reason` then says so, worded
-    to follow “it”, and is '' otherwise.
+    The stream ends early if there are more lines, or more empty space, than any session has: `stop_reason` then says
+    so, worded to follow “it”, and is '' otherwise.
     """
 
     def __init__(self, file: BufferedReader[Any], offset: int, limit: int = LINE_LIMIT) -> None:
@@ -128,7 +129,7 @@ def report_line(path: Path, start: int, reason: object, problems: list[Problem])
 
 
 def report_cut(path: Path, reason: str, problems: list[Problem]) -> None:
-    """Adds a problem for a file that is not read to its end, for a reason that follows “it”."""
+    """Adds a problem for a file that is not read to its end; `reason` is worded to follow “it”."""
     problems.insert(0, Problem(CUT_SHORT, str(path), f"Only part of this session was read: it {reason}"))
 
 

@@ -31,7 +31,7 @@ def parse_fields(data: bytes | str | msgspec.Raw) -> dict[str, object]:
 
 
 def find_text(fields: Mapping[str, object], *names: str) -> str:
-    """Returns the first of the named fields that is a text and not empty; '' if there is none."""
+    """Returns the first of the named fields that contains a non-empty text; '' if there is none."""
     for name in names:
         value = fields.get(name)
         if isinstance(value, str) and value:

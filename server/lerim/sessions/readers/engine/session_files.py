@@ -27,9 +27,9 @@ _COMPRESSED_NAME = re.compile(r"(.+\.jsonl?)(\.(?:gz|bz2|xz|zst|lz4|br|zip|7z))"
 def collect_sessions(
     contents: StoreContents, platform: Platform, files: list[os.DirEntry[str]], *, parent: str = "", cwd: str = ""
 ) -> None:
-    """Adds the transcripts among files, which are sorted by name. `cwd`, their working folder if another file names it,
-    is part of their stamp. A `.json` and a `.jsonl` of the same name are one session, identified by the path of the
-    `.json`."""
+    """Adds the transcripts among `files`, which must be sorted by name. `cwd`, their working folder if another file
+    names it, is part of their stamp. A `.json` and a `.jsonl` of the same name are one session, identified by the
+    path of the `.json`."""
     found: dict[str, tuple[Path, list[os.stat_result]]] = {}
     for entry in files:
         stem, _, suffix = entry.name.rpartition(".")
@@ -62,14 +62,15 @@ def add_transcript(
 
 
 def stamp_inode(inode: int, cwd: str) -> int:
-    """Combines an inode with the working folder, so that the session is read again once that is known. The result fits
-    in the 63 bits of a database integer."""
+    """Combines an inode with the working folder, so that the session is read again once the folder is known. The
+    result fits in the 63 bits of a database integer."""
     return (inode ^ zlib.crc32(cwd.encode("utf-8", "surrogatepass"))) & (1 << 63) - 1
 
 
 def list_folder(folder: Path, problems: list[Problem], *, unpacked: str = "") -> list[os.DirEntry[str]]:
-    """Lists a folder, sorted by name. A folder that does not exist is empty; one that cannot be listed is added to the
-    problems, and so is each compressed session. `unpacked` is the ending of those that the reader can unpack."""
+    """Lists a folder, sorted by name. A folder that does not exist is empty. A folder that cannot be listed is added
+    to the problems, and so is each compressed session, except those with the ending `unpacked`, which the reader can
+    unpack."""
     try:
         with os.scandir(folder) as entries:
             found = sorted(entries, key=lambda entry: entry.name)
@@ -117,7 +118,7 @@ def stat_regular_file(platform: Platform, entry: os.DirEntry[str], problems: lis
 
 
 def read_start(path: Path, size: int) -> bytes:
-    """Returns the first `size` bytes of a file; none if it cannot be read."""
+    """Returns the first `size` bytes of a file; empty if it cannot be read."""
     try:
         with open_buffered(path) as file:
             return file.read(size)

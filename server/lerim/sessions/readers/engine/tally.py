@@ -16,7 +16,7 @@ from lerim.sessions.readers.engine.fields import make_session_title, without_nul
 from lerim.sessions.readers.engine.typed_text import TypedText
 
 SEEN_ID_LIMIT = 32_768
-"""Records remembered to recognise copies of them; each takes 8 bytes of the resume state."""
+"""How many records are remembered to recognise copies of them; each takes 8 bytes of the resume state."""
 
 NAME_LIMIT = 64
 
@@ -114,13 +114,13 @@ class TranscriptTally(msgspec.Struct, gc=False):
         return True
 
     def set_cwd(self, cwd: str | None) -> None:
-        """Sets the working folder of the following records, unless a record names none."""
+        """Sets the working folder of the following records; does nothing if `cwd` is empty or None."""
         if cwd and cwd != self.cwd:
             self.cwd = without_nul(cwd)[:4096]
             self.cwds = append_name(self.cwds, self.cwd)
 
     def set_branch(self, branch: str | None) -> None:
-        """Sets the branch of the following records, unless a record names none."""
+        """Sets the branch of the following records; does nothing if `branch` is empty or None."""
         if branch and branch != self.branch:
             self.branch = without_nul(branch)[:500]
             self.branches = append_name(self.branches, self.branch)
@@ -140,7 +140,7 @@ class TranscriptTally(msgspec.Struct, gc=False):
         self.answered = False
 
     def note_request(self, text: str) -> None:
-        """Records what was asked, which gives the session its title if it is the first."""
+        """Records what was asked. The first request gives the session its title."""
         self.first_request = self.first_request or make_session_title(text)
 
     def build_session(

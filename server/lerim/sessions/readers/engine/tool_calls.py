@@ -17,7 +17,8 @@ _KINDS_WITH_USED_OUTPUT: frozenset[ToolKind] = frozenset({"ask", "plan"})
 """The kinds of calls whose output a brief reading keeps even if they succeeded."""
 
 _MAX_ASKED = 8_000
-"""Twice what the catalog keeps of a description, so that the catalog cuts it, which knows not to tear a secret."""
+"""The maximum length of a description in characters. It is twice what the catalog keeps, so that the catalog makes
+the final cut, which never cuts a secret in two."""
 _MAX_DEPTH = 4
 _MAX_NAME = 100
 """How many characters of an argument's name are read to find out whether it names a secret."""
@@ -30,8 +31,8 @@ def kinds_by_name(names_by_kind: Mapping[ToolKind, str]) -> dict[str, ToolKind]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolTable:
-    """The tools of an agent: the kind of each by name, and which arguments contain what. Of several names, the first
-    argument that is a text and not empty counts.
+    """The tools of an agent: the kind of each by name, and which arguments contain what. If several names are given,
+    the first argument that contains a non-empty text counts.
 
     A tool that edits a file has a `patch`, a list of `replacements` with an `old` and a `new` text each, or one such
     pair among its arguments; one that writes a file has its `content`.
@@ -103,9 +104,10 @@ class ToolTable:
 
 
 def _describe_arguments(arguments: Mapping[str, object]) -> str:
-    """Returns what a tool was asked for whose arguments are in no table: a single text as it is, several with their
-    names, or else the first text inside of them; of a long one the beginning. A text that is shown without its name is
-    redacted where the name says that it is a secret."""
+    """Describes what was asked of a tool that is in no table, from its arguments. A single text is returned as it
+    is, several texts with their names; without any, the first text nested in the arguments is returned. A long
+    description is cut at its end. A text that is shown without its name is redacted if the name says that it is a
+    secret."""
     texts = {name: value for name, value in arguments.items() if isinstance(value, str) and value.strip()}
     if len(texts) > 1:
         asked = ", ".join(f"{name}: {text}" for name, text in texts.items())
@@ -115,7 +117,8 @@ def _describe_arguments(arguments: Mapping[str, object]) -> str:
 
 
 def _redact_by_name(name: str, text: str) -> str:
-    """Returns the beginning of a text without the secrets that redaction finds if it reads the name before it."""
+    """Returns the beginning of a text, redacted as if its name stood before it: the name may show that the text is a
+    secret."""
     label = f"{name[-_MAX_NAME:]}: "
     begun = text[:_MAX_ASKED]
     labelled = redact_secrets(label + begun).text
@@ -123,8 +126,8 @@ def _redact_by_name(name: str, text: str) -> str:
 
 
 def _find_inner_text(arguments: Mapping[str, object]) -> tuple[str, str]:
-    """Returns the first text in lists and objects, level by level, after the names that lead to it, joined by dots; two
-    empty texts if there is none within `_MAX_DEPTH`."""
+    """Returns the names that lead to the first text nested in lists and objects, joined by dots, and that text.
+    Searches level by level; returns two empty texts if there is no text within `_MAX_DEPTH` levels."""
     level = list(arguments.items())
     for _ in range(_MAX_DEPTH):
         level = [inner for name, value in level for inner in _list_parts(name, value)]

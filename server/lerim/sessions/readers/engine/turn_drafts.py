@@ -18,15 +18,17 @@ from lerim.sessions.readers.engine.tally import TranscriptTally
 from lerim.sessions.readers.engine.tool_calls import close_call
 
 MESSAGE_LAG = 2
-"""Turns that must have begun after a message before it is considered complete: old versions interleave two messages."""
+"""How many turns must have begun after a message before it is considered complete, because old versions interleave
+two messages."""
 
 RESULT_PATIENCE = 50
-"""Turns after which a tool call without a result is given up, once the person has typed again."""
+"""The number of turns after which a tool call without a result is given up, once the person has typed again."""
 
 _PROCESS_LIMIT = 64
 
 OPEN_TURN_BYTES = 16 * 1024 * 1024
-"""Bytes after which a turn is closed even if it still waits for something; this limits the memory of a reading."""
+"""The number of bytes after which a turn is closed even if it still waits for something; this limits the memory of a
+reading."""
 
 
 class TurnDraft(msgspec.Struct, eq=False, gc=False):
@@ -200,7 +202,8 @@ def make_own_command(text: str) -> ToolCall:
 
 
 class RunningProcesses:
-    """The tool calls in `drafts` that returned while their process goes on; a later call reports how it ends."""
+    """The tool calls in `drafts` that returned while their process was still running; a later call reports how it
+    ended."""
 
     def __init__(self, drafts: TurnDrafts, *, brief: bool) -> None:
         self._drafts = drafts

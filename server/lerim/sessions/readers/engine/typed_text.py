@@ -83,8 +83,8 @@ _TEMPLATE = re.compile(
 
 
 def cut_command_template(text: str) -> str:
-    """Returns what a person typed after a command of Spec Kit, which some agents store as the command's whole text;
-    `/speckit` if that was nothing, and any other text as it is."""
+    """Returns what a person typed after a command of Spec Kit, given the command's whole text, which some agents
+    store as the prompt; `/speckit` if the person typed nothing after it. Returns any other text as it is."""
     template = _TEMPLATE.match(text)
     return (template[1].strip() or "/speckit") if template else text
 

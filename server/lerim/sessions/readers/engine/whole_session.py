@@ -197,7 +197,7 @@ def _count_final_turns(turns: Sequence[Turn]) -> int:
 
 
 def _limit_problems(problems: list[Problem], path: Path) -> list[Problem]:
-    """Returns the first problems of a session one by one, and the others as a number."""
+    """Returns the first problems of a session one by one, and one problem that says how many others there are."""
     if (omitted := len(problems) - PROBLEM_LIMIT) <= 0:
         return problems
     more = OmittedProblems("many", str(path), f"{omitted} more parts of this session could not be read", omitted)

@@ -50,7 +50,7 @@ _BACKGROUND_STARTS = (
     "Command is running in background",
 )
 _OPENING, _CLOSING = "<untrusted_context>\n", "\n</untrusted_context>"
-"""Newer versions put these around content from outside."""
+"""The tags that newer versions put around content from outside."""
 _INTERRUPTED_START = "Command was"
 _FEEDBACK_START = "Plan rejected. User feedback: "
 _REFUSED_STARTS = ("Plan rejected.", "User cancelled the plan approval dialog", "User dismissed ask_user dialog")

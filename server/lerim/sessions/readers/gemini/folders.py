@@ -33,8 +33,8 @@ _TRIED_PATHS = 200
 
 
 def find_chats(root: Path, folders: Sequence[str], contents: StoreContents) -> None:
-    """Adds the sessions under `tmp/<project>/chats`, and problems with what cannot be read. The sessions of subagents
-    are in a folder named after the parent session."""
+    """Adds the sessions under `tmp/<project>/chats`, and a problem for whatever cannot be read. The sessions of
+    subagents are in a folder named after the parent session."""
     projects = list_subfolders(root / "tmp", contents.problems)
     if not projects:
         return
@@ -75,8 +75,9 @@ def _read_project_root(store: Path) -> str:
 
 
 def infer_folder(session: Path, size: int) -> str:
-    """Returns the folder that a session mentions in the first `size` bytes of each of its files, if they contain its
-    hash or their store is named by it; else the session's first workspace directory; '' if there is neither."""
+    """Returns the working folder of a session. If the session contains the hash of its folder, or its store is named
+    by it, this is the folder with that hash among the paths in the first `size` bytes of each of the session's
+    files. Otherwise, or if no path matches, it is the session's first workspace directory; '' if there is none."""
     text = b"".join(read_start(one, size) for one in dict.fromkeys((session, session.with_suffix(".jsonl"))))
     store = next((parent.parent.name for parent in session.parents if parent.name == "chats"), "")
     match = _OWN_HASH.search(text)

@@ -21,13 +21,14 @@ _INJECTED_STARTS = (
 )
 _CONTINUE_PROMPT = "Please continue."
 _FILES_HEADING = "--- Content from referenced files ---"
-"""Follows the person's words if they name files: nothing after it is theirs, and a file may forge its end."""
+"""The heading that follows the person's words if they name files. Nothing after it is theirs, and a file may contain
+a forged end."""
 _INIT_START = "You are an AI agent that brings the power of Gemini directly into the terminal."
 """The beginning of the prompt that older versions store in place of `/init`."""
 _TASK = re.compile(r"Your task is to [^\n]{1,400}:\n<(objective|question)>\n(.{1,100000}?)\n</\1>\s*\Z", re.DOTALL)
-"""What the program asks of its own subagents. A person who writes in this form says more after it."""
+"""Matches what the program asks of its own subagents. If a person writes in this form, more text follows."""
 _HINT = re.compile(r"User (?:steering update|hints):\n<user_input>\n(.{1,100000}?)\n</user_input>\n", re.DOTALL)
-"""Words typed while the agent is working."""
+"""Matches words that a person typed while the agent was working."""
 
 _OWN_COMMAND = re.compile(
     r"I ran the following shell command:\n```sh\n(.{1,100000}?)\n```\n\nThis produced the following result:\n",

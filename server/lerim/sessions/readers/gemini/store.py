@@ -44,7 +44,7 @@ def load_session(transcript: Transcript, *, brief: bool) -> LoadedSession:
     task = parse_subagent_task(first)
     is_subagent = bool(task or transcript.parent) or header.kind == "subagent"
     parent = ""
-    if task and not transcript.parent and header.kind != "subagent":  # earlier versions mark such a session by nothing
+    if task and not transcript.parent and header.kind != "subagent":  # earlier versions do not mark such a session
         session_id, parent = transcript.session_id, session_id
     cwd = transcript.cwd or infer_folder(transcript.path, _SEARCHED_BYTES)
     turns = _build_turns(session, session_id, cwd, is_subagent=is_subagent, brief=brief)

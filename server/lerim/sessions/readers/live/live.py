@@ -46,8 +46,8 @@ BASE_STEPS, STEPS_A_BYTE = 5_000_000, 20
 """How many virtual machine steps all queries of one read may take, and how many more for each byte of the database."""
 
 BASE_SESSIONS, BYTES_A_SESSION = 1000, 4096
-"""How many sessions are read from any database, and how many of its bytes allow one more: a prompt with its answer
-takes about as many, with their keys."""
+"""How many sessions are read from any database, and how many of its bytes allow one more: a prompt and its answer
+take about that many, including their keys."""
 
 CUT_SHORT = "cut-short"
 """The problem code for a session or database that was read only in part, because it is damaged or contains more than
@@ -72,7 +72,7 @@ SQLITE_FAULTS = (sqlite3.Error, UnicodeDecodeError)
 Found = TypeVar("Found")
 
 
-class _ChangedMeanwhile(Exception):  # noqa: N818 - a finding, met by trying again
+class _ChangedMeanwhile(Exception):  # noqa: N818 - not an error: reading is tried again
     """Raised if the database changed while it was read without a lock, or is in the middle of a change: reading is
     tried again."""
 

@@ -1,4 +1,4 @@
-"""Determines how much of a `-wal` or `-journal` next to a database SQLite would use, from a few of its bytes.
+"""Determines, from a few of its bytes, how much of the `-wal` or `-journal` next to a database would be used by SQLite.
 
 A program that was killed leaves such files behind, and a failing disk fills them with anything. A file that SQLite
 itself would ignore must not be copied either: it may be larger than the database.

@@ -57,9 +57,9 @@ _ABORTED_STARTS = ("Tool execution aborted", "Cancelled")
 _TIMEOUT_NOTE = "exceeding timeout"
 _ABORT_NOTE = "User aborted the command"
 PLAN_FILE = re.compile(r"(?:^|[/\\])plans[/\\][^/\\]{1,200}\.md$")
-"""The file with the plan that `plan_exit` puts to the person."""
+"""Matches the path of the file with the plan that `plan_exit` presents to the person."""
 _NOTE_LENGTH = 600
-"""How many characters from the end of the output the shell tool notes what cut a command short."""
+"""How many characters at the end of the output are searched for the shell tool's note on what cut a command short."""
 
 
 class _ToolMetadata(msgspec.Struct, gc=False):

@@ -28,7 +28,7 @@ from lerim.sessions.readers.opencode.records import OpenCodeInfo
 
 EXPORT_FOLDER = "export"
 _HEAD_BYTES = 64 * 1024
-"""More than the session record takes, which comes first."""
+"""How many bytes at the beginning of an export are read: more than the session record, which comes first, takes up."""
 _BEGINNING = re.compile(r'\s*\{\s*"info"\s*:\s*(?=\{)')
 _DATA_FOLDER_NAMES = re.compile(r"storage|auth\.json|mcp-auth\.json|opencode[^/]{0,200}\.db")
 """Names that identify OpenCode's data folder. No file directly in it is opened to look for exports, because its own

@@ -1,8 +1,8 @@
 """Finds the originals of the messages that an OpenCode fork copied.
 
-A fork is a separate session that begins with the messages of another, under new ids but with their old times, which are
-before the fork was made. Nothing names the other session. The original is the message with the same role and time, to
-the millisecond, in the oldest session of the project that has one; turns of copies get their id from it.
+A fork is a separate session that begins with the messages of another, under new ids but with their old times, which
+are before the fork was made. No record names the other session. The original is the message with the same role and
+time, to the millisecond, in the oldest session of the project that has one; turns of copies get their id from it.
 """
 
 from __future__ import annotations

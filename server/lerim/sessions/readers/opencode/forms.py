@@ -128,7 +128,8 @@ def load_stored_session(transcript: Transcript, *, brief: bool) -> StoredSession
 
 
 def _parse_session(data: bytes) -> tuple[OpenCodeInfo, OpenCodeExport | None]:
-    """Decodes a session's own record, and the export that contains it if the data is one. Raises ValueError."""
+    """Decodes a session's own record, and if `data` is an export, also the export that contains it. Raises
+    ValueError."""
     data = convert_to_utf8(data)
     export = parse_object(data, OpenCodeExport)
     if bytes(export.info) == b"null":

@@ -35,14 +35,14 @@ _INIT_STARTS = (
 """The beginnings of the prompts that OpenCode stores in place of `/init`."""
 _PLUGIN_STARTS = ("[SYSTEM DIRECTIVE: ", "[BACKGROUND TASK ")
 _PLUGIN_MARK = "<!-- OMO_INTERNAL_INITIATOR -->"
-"""What a widespread plugin (oh-my-opencode) writes into the messages that it sends by itself."""
+"""The mark that a widespread plugin (oh-my-opencode) writes into the messages that it sends by itself."""
 _PLUGIN_MODE = re.compile(r"\s{0,20}(?:<((?:[a-z]{1,20}-)?ultrawork-mode)>|\[[a-z-]{1,40}-mode\]\n)")
 _PLUGIN_RULE = "\n\n---\n\n"
-"""Stands between the instructions that the plugin puts before a prompt and the prompt."""
+"""Separates the instructions that the plugin puts before a prompt from the prompt."""
 _SKILL_END = re.compile(
     r"\n\nBase directory for this skill: ([^\n]{1,4096})\nRelative paths in this skill [^\n]{1,200}(?:\n|\Z)"
 )
-"""Stands between the text of a skill that the person ran as a command and what they typed after its name."""
+"""Matches the text between a skill that the person ran as a command and what they typed after the skill's name."""
 _INIT_FOCUS = re.compile(r"User-provided focus or constraints \(honor these\):\n(.{0,20000}?)\n\n## How to", re.DOTALL)
 
 
