@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,22 @@ def test_chat_tabs_of_2023_are_sessions(tmp_path: Path):
     assert session.ended.year == 2024
     assert {turn.cwd for turn in turns} == {"/srv/app"}
     assert problems == []
+
+
+def test_a_tab_of_2023_is_read_whose_bubbles_have_no_text_of_their_own(tmp_path: Path):
+    rich = {"root": {"children": [{"type": "paragraph", "children": [{"text": "How do I sort?"}]}]}}
+    bubbles = [
+        {"type": "user", "id": "b1", "rawText": "", "initText": json.dumps(rich), "delegate": {"a": "How do I sort?"}},
+        {"type": "ai", "id": "b2", "rawText": "With `sorted`.", "modelType": "gpt-3.5-turbo"},
+        {"type": "user", "id": "b3", "rawText": "", "delegate": {"a": ""}},
+    ]
+    tab = {"tabId": "tab-1", "chatTitle": "How do I sort?", "lastSendTime": 1700506998707, "bubbles": bubbles}
+    Editor(tmp_path).workspace(
+        "w1", "file:///srv/app", workbench__panel__aichat__view__aichat__chatdata={"tabs": [tab]}
+    )
+    turns, session, problems = only(tmp_path)
+    assert said(turns) == [("user", "How do I sort?"), ("assistant", "With `sorted`.")]
+    assert (session.prompts, session.models, problems) == (1, ("gpt-3.5-turbo",), [])
 
 
 @pytest.mark.parametrize("kept", ["workspace", "composer", "moved"])
@@ -286,3 +303,24 @@ def test_times_of_any_form_are_read(tmp_path: Path):
     turns, session, _ = only(tmp_path)
     assert [turn.time.year if turn.time else None for turn in turns] == [2026, 2025, None]
     assert session.started is not None
+
+
+def test_an_exchange_has_the_time_that_only_its_last_answer_names(tmp_path: Path):
+    timing = {"clientStartTime": 219504.6, "clientRpcSendTime": 1748189063978, "clientEndTime": 1748189135346}
+    bubbles = [
+        prompt("Sort the names", "u1"),
+        tool("read_file", {"targetFile": "a.py"}),
+        reply("Sorted", "a1", timingInfo=timing),
+        prompt("Now the dates", "u2"),
+        reply("Not yet", "a2"),
+    ]
+    Editor(tmp_path).chat(bubbles)
+    turns, _, _ = only(tmp_path)
+    sent = datetime(2025, 5, 25, 16, 4, 23, 978000, tzinfo=UTC)
+    assert [(turn.role, turn.time) for turn in turns] == [
+        ("user", sent),
+        ("assistant", sent),
+        ("assistant", sent),
+        ("user", None),
+        ("assistant", None),
+    ]

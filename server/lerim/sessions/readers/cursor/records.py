@@ -109,9 +109,11 @@ class ChatTab(msgspec.Struct, gc=False):
 
 
 class AnswerTiming(msgspec.Struct, gc=False):
-    """When an answer began, in milliseconds since 1970."""
+    """When an answer began and when its prompt was sent, in milliseconds since 1970. In 2025, `start` counts from the
+    start of the editor instead."""
 
     start: Number = msgspec.field(default=None, name="clientStartTime")
+    sent: Number = msgspec.field(default=None, name="clientRpcSendTime")
 
 
 class BubbleTokens(msgspec.Struct, gc=False):
@@ -147,13 +149,16 @@ class CursorTool(msgspec.Struct, rename="camel", gc=False):
 
 
 class Bubble(msgspec.Struct, rename="camel", gc=False):
-    """One piece of a chat: a prompt, or a text, reasoning or a tool call of the model."""
+    """One piece of a chat: a prompt, or a text, reasoning or a tool call of the model. In 2023, the text of a prompt is
+    in `init_text`, a rich text, and that of an answer in `raw_text`."""
 
     type: int | str | None = 0
     bubble_id: str | None = None
     id: str | None = None
     text: str | None = ""
     rich_text: msgspec.Raw = JSON_NULL
+    raw_text: str | None = ""
+    init_text: msgspec.Raw = JSON_NULL
     images: msgspec.Raw = JSON_NULL
     selected_images: msgspec.Raw = JSON_NULL
     created_at: str | int | float | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import accumulate
 
 from msgspec.structs import replace
 
@@ -12,7 +13,7 @@ from lerim.sessions.model import NO_TOKENS, Role, Tokens, ToolCall, ToolStatus, 
 from lerim.sessions.readers.cursor.calls import close_cursor_call
 from lerim.sessions.readers.cursor.folders import common_folder
 from lerim.sessions.readers.cursor.human import PLAN_ORDER, parse_cursor_prompt, parse_prompt_time
-from lerim.sessions.readers.cursor.records import Bubble, extract_rich_text, parse_cursor_time
+from lerim.sessions.readers.cursor.records import AnswerTiming, Bubble, extract_rich_text, parse_cursor_time
 from lerim.sessions.readers.engine import plausible_count, split_json_array, without_nul
 
 
@@ -35,23 +36,22 @@ class CursorSessionBuilder:
         """Adds a bubble of an editor chat; the bubbles of one answer of the model become one turn."""
         self._count_usage(bubble)
         model = bubble.model_info.name if bubble.model_info is not None else bubble.model_type
-        time = parse_cursor_time(bubble.created_at) or (
-            parse_cursor_time(bubble.timing_info.start) if bubble.timing_info is not None else None
-        )
+        timing = bubble.timing_info or AnswerTiming()
+        times = map(parse_cursor_time, (bubble.created_at, timing.start, timing.sent))
+        time = next(filter(None, times), None)
         native_id = bubble.bubble_id or bubble.id or ""
         if bubble.type in (1, "user"):
             self.model = without_nul(model) or self.model
             if bubble.is_simulated_msg:
                 self._approve_last_plan()
             else:
-                self.add_prompt(
-                    bubble.text or extract_rich_text(bubble.rich_text), native_id, time, images=_has_images(bubble)
-                )
+                text = bubble.text or extract_rich_text(bubble.rich_text) or extract_rich_text(bubble.init_text)
+                self.add_prompt(text, native_id, time, images=_has_images(bubble))
             return
         reasoning = (
             bubble.thinking if isinstance(bubble.thinking, str) else bubble.thinking.text if bubble.thinking else ""
         )
-        text = without_nul(bubble.text).strip()
+        text = without_nul(bubble.text or bubble.raw_text).strip()
         if text or reasoning or calls:
             self.add_reply(
                 text,
@@ -116,7 +116,17 @@ class CursorSessionBuilder:
         return common_folder(path for turn in self._turns for call in turn.tool_calls for path in call.paths)
 
     def build_turns(self, cwd: str, branch: str = "") -> list[Turn]:
-        return [replace(turn, cwd=cwd, branch=branch) for turn in self._turns]
+        """Returns the turns. A turn without a time takes the first one in its exchange, because the store may keep one
+        time for a prompt and all its answers."""
+        time_of_exchange: dict[int, datetime] = {}
+        exchanges = list(accumulate(turn.role == "user" for turn in self._turns))
+        for exchange, turn in zip(exchanges, self._turns, strict=True):
+            if turn.time is not None:
+                time_of_exchange.setdefault(exchange, turn.time)
+        return [
+            replace(turn, cwd=cwd, branch=branch, time=turn.time or time_of_exchange.get(exchange))
+            for exchange, turn in zip(exchanges, self._turns, strict=True)
+        ]
 
     def _begin_turn(self, role: Role, text: str, native_id: str, time: datetime | None, model: str) -> Turn:
         """Begins a new turn. If the store has no id or repeats one, the id is derived from the text and how often it
