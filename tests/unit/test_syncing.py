@@ -242,3 +242,12 @@ def test_a_session_that_is_being_written_by_a_clock_that_is_behind_is_read_once(
     os.utime(path, (behind.timestamp(),) * 2)
     reports = [desk.sync(SyncOptions(explicit=explicit), clock=lambda: behind) for explicit in (False, True)]
     assert [(report.state, report.settling) for report in reports] == [("done", 1), ("done", 1)]
+
+
+def test_words_without_a_time_are_dated_by_the_last_change_of_their_transcript(desk: Desk) -> None:
+    path = desk.session("s1", *({**record, "timestamp": ""} for record in correction(desk)))
+    changed = datetime(2026, 3, 2, 15, 1, tzinfo=UTC)
+    os.utime(path, (changed.timestamp(),) * 2)
+    desk.sync()
+    (proposal,) = queue.list_pending(desk.place)[0]
+    assert (proposal.time, proposal.id[:8]) == (changed, "20260302")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from lerim import extraction, files
 from lerim.errors import Problem, StoppedError
@@ -79,7 +81,7 @@ class SessionReading:
 
     `state` and `redactions` are those the last job saved; a file that was rewritten is read from its start, without
     them. `is_settled`: the last exchange is over. A reading as of a moment is cut at the first turn from then on, and
-    the job waits for the rest.
+    the job waits for the rest. A turn whose time the agent did not store has the time of the transcript's last change.
     Iterating raises StoppedError once `cancelled`, and TranscriptError if the file cannot be read.
     """
 
@@ -124,6 +126,8 @@ class SessionReading:
 
     def __iter__(self) -> Iterator[Turn]:
         as_of, owners = self._scope.as_of, self._scope.owners
+        changed = self._transcript.mtime_ns / 1e9
+        last_change = datetime.fromtimestamp(changed, UTC) if changed > 0 else None
         for turn in self._turns:
             if self._cancelled():
                 raise StoppedError
@@ -131,7 +135,7 @@ class SessionReading:
                 self._is_cut = True
                 return
             if owners is None or owners.find_owner(turn.cwd) == self._scope.project.key:
-                yield turn
+                yield turn if turn.time is not None else replace(turn, time=last_change)
 
     def faults_as_errors(self) -> AbstractContextManager[None]:
         """Within the block, turn every unexpected exception into a LerimError that names the session. Use it around
