@@ -1,4 +1,4 @@
-"""Removes secrets from text. The only place that decides what may be written, shown or sent."""
+"""Removes secrets from text. Only this package decides what may be written, shown or sent."""
 
 import lazy_loader
 

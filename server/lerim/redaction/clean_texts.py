@@ -1,4 +1,4 @@
-"""Texts that were found to contain no secret, so that they are not searched again."""
+"""A cache of the texts that were found to contain no secret, so that they are not searched again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TextKey = str | bytes
 
 
 def make_key(text: str) -> TextKey:
-    """Returns what a text is known by: a longer one by its digest."""
+    """Returns the key of a text in the cache: the text itself or, for a longer text, its digest."""
     if len(text) <= _SHORT_CHARACTERS:
         return text
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
@@ -18,10 +18,10 @@ def make_key(text: str) -> TextKey:
 
 @dataclass(slots=True)
 class CleanTexts:
-    """The keys of at most so many texts; if there would be more, all are forgotten.
+    """The keys of at most `most` texts. If there would be more, all of them are forgotten.
 
-    Tool names, paths and lines repeat often, an agent reads the same files again and again, and a summary redacts what
-    was redacted when the turns of its session were extracted.
+    The same texts are redacted repeatedly: tool names, paths and lines recur, an agent reads the same files again
+    and again, and a summary redacts what was redacted when the turns of its session were extracted.
     """
 
     most: int = 50_000

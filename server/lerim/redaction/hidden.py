@@ -1,5 +1,5 @@
-"""Finds what a reviewer must not miss, invisible characters and text that tries to command an agent, and removes markup
-that a Markdown renderer would act on."""
+"""Finds what a reviewer must not miss (invisible characters, and text that tries to command an agent), and removes
+markup that a Markdown renderer would act on."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ _WORDS_OF_ORDERS = (
     *("ignore", "disregard", "forget", "override", "you are now", "new instruction", "system prompt", "do not "),
     *("without asking", "without telling", "system", "assistant", "user>", "instruction", "as an ai"),
 )
-"""Each match of `_ORDERS` has one of these. They are looked for first, because that takes a tenth of the time."""
+"""Words of which each match of `_ORDERS` contains at least one. They are searched for first, because that takes a
+tenth of the time."""
 _WORDS_OF_EXFILTRATION = (
     *("curl", "wget", "iwr", "invoke-webrequest", "send", "post", "upload", "forward", "e-mail", "email", "exfiltrate"),
     *("leak", "base64", "/."),
@@ -63,7 +64,7 @@ def find_flags(*texts: str) -> tuple[str, ...]:
     """Returns the warnings a reviewer should see for these texts: "hidden-characters", "commands-an-agent",
     "sends-data-out"."""
     joined = "\n".join(texts)
-    lowered = joined.lower() if joined.isascii() else ""  # other letters can stand for some of ASCII
+    lowered = joined.lower() if joined.isascii() else ""  # when case is ignored, some other letters match ASCII
     may_order = not lowered or any(map(lowered.__contains__, _WORDS_OF_ORDERS))
     may_send = not lowered or any(map(lowered.__contains__, _WORDS_OF_EXFILTRATION))
     flags = (
@@ -84,7 +85,7 @@ def remove_orders(text: str) -> str:
 
 
 def strip_markup(text: str) -> str:
-    """Returns the text on one line, without tags and without links except to the web. Code between backticks is
+    """Returns the text on one line, without tags, and without links other than web links. Code between backticks is
     unchanged."""
     parts = _CODE.split(text[:_MOST_CHARACTERS])
     return " ".join(

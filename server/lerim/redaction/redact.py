@@ -1,8 +1,8 @@
-"""Removes secrets from text, before a memory, a candidate, a log or a model receives it. The only place that does.
+"""Removes secrets from text before a memory, a candidate, a log or a model receives it. Nothing else does so.
 
-Text is redacted when it is read. Quoting, cutting and joining change it afterwards, and can put a secret in a form that
-the rules recognize only then, so `redact_json` and `redact_new` are the last step before text is written to a file or
-shown elsewhere.
+Text is redacted when it is read. Quoting, cutting and joining it afterwards can give a secret a form that the rules
+recognize only then, so `redact_json` and `redact_new` are the last step before text is written to a file or shown
+elsewhere.
 """
 
 from __future__ import annotations
@@ -112,6 +112,6 @@ def _redact_string(match: re.Match[str]) -> str:
 
 
 def redact_new(text: str, before: str) -> str:
-    """Removes the secrets that `before` does not contain: what a person wrote into a file by hand stays."""
+    """Removes the secrets that `before` does not contain; secrets that a person wrote into a file by hand stay."""
     spans = [span for span in find_secrets(text) if text[span.start : span.end] not in before]
     return replace_spans(text, spans) if spans else text

@@ -1,5 +1,5 @@
-"""Finds every secret and `<private>` block of a text: applies all rules to the text, to its decoded base64, and to its
-form without what interrupts a secret: invisible characters, markup, an escape, a join of two literals."""
+"""Finds every secret and `<private>` block of a text. All rules are applied to the text, to its decoded base64, and
+to the text without what may interrupt a secret: invisible characters, markup, an escape, a join of two literals."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ _INTERRUPTION = compile_later(
     rf"(?:(?<=<){_MARKUP_TAG}|(?<=\*)\*)(?:<{_MARKUP_TAG}|\*\*){{0,3}}|"
     r"(?<=[\"'`])\s{0,4}[+.&]?\s{0,20}[\"'`])(?=[A-Za-z0-9_-])"
 )
-"""Markup, escapes and joins of literals that can interrupt a token. The token itself has nothing or an underscore
-there."""
+"""Markup, escapes and joins of literals that can interrupt a token. The token itself has nothing or an underscore in
+their place."""
 _FULL_WIDTH = compile_later("[\uff10-\uff5a]")
 _TO_ASCII = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 
@@ -76,7 +76,7 @@ def find_secrets(text: str) -> list[Span]:
     spans += find_interrupted_tokens(text)
     if spans and "[redacted:" in text:
         marks = [match.span() for match in REDACTION_MARK.finditer(text)]
-        # a private block goes as a whole, whatever was removed from it before
+        # a private block is removed as a whole, whatever was removed from it before
         spans = [span for span in spans if span.kind == "private" or not _touches(span, marks)]
     return _merge(spans)
 
@@ -115,7 +115,7 @@ def _apply_rules(text: str, *, decode: bool = True) -> list[Span]:
     by_names = (lines_above, sentences) if found_parts else ()  # these find nothing without a name
     for place in (keywords, named_literals, arguments_and_headers, *by_names, idioms):
         by_place += place.find_spans(text, lowered, found_parts)
-    values = dict.fromkeys(by_place)  # several rules find the same
+    values = dict.fromkeys(by_place)  # several rules may find the same secret
     next_variables = {span.start for span in values if is_next_variable(text, span)}
     spans += [span for span in values if span.start not in next_variables and not is_public(text, span)]
     spans += [found for start in next_variables for found in _find_in_line(text, start)]
@@ -125,15 +125,15 @@ def _apply_rules(text: str, *, decode: bool = True) -> list[Span]:
 
 
 def _find_in_line(text: str, start: int) -> list[Span]:
-    """Finds the secrets of a variable whose whole line, from `start` on, was taken for the value of an empty one before
-    it."""
+    """Finds the secrets of a variable whose whole line, from `start` on, was taken for the value of an empty
+    variable before it."""
     end = text.find("\n", start)
     found = _apply_rules(text[start : end if end >= 0 else len(text)], decode=False)
     return [Span(start + span.start, start + span.end, span.kind) for span in found]
 
 
 def _merge(spans: list[Span]) -> list[Span]:
-    """Sorts the spans and joins those that overlap. A joined span keeps the kind of its first."""
+    """Sorts the spans and joins those that overlap. A joined span keeps the kind of the first one."""
     merged: list[Span] = []
     for span in sorted(spans, key=lambda item: (item.start, -item.end)):
         if merged and span.start < merged[-1].end:
@@ -174,12 +174,12 @@ class UninterruptedText(NamedTuple):
 
     text: str
     starts: list[int]
-    """Where each part that was between two interruptions begins in `text`."""
+    """For each part of the original between two interruptions, the position in `text` at which it begins."""
     offsets: list[int]
-    """What to add to a position in that part to get the position in the original."""
+    """For each of these parts, the number to add to a position in it to get the position in the original."""
 
     def map_to_original(self, span: Span) -> Span:
-        """Returns the span that this span of `text` has in the original."""
+        """Returns the span in the original that corresponds to this span of `text`."""
         first = bisect_right(self.starts, span.start) - 1
         last = bisect_right(self.starts, span.end - 1) - 1
         return Span(span.start + self.offsets[first], span.end + self.offsets[last], span.kind)
@@ -211,7 +211,7 @@ def find_interrupted_tokens(text: str) -> list[Span]:
 
 
 def _remove_matches(text: str, matches: list[re.Match[str]]) -> UninterruptedText:
-    """Removes the matches; one of the group `underscore` is replaced with an underscore."""
+    """Removes the matches; a match of the group `underscore` is replaced with an underscore."""
     parts: list[str] = []
     starts, offsets = [0], [0]
     copied = size = 0

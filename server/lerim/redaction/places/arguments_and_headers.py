@@ -1,4 +1,4 @@
-"""Finds secrets that are passed to something: arguments of calls, options of commands, headers with any scheme."""
+"""Finds secrets that are passed as arguments of calls, as options of commands, or in headers with any scheme."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def _find_file_entries(text: str, lowered: str, found_parts: Set[str]) -> Iterat
 
 
 def _is_login(value: str) -> bool:
-    """Returns whether base64 decodes to `user:password`."""
+    """Returns whether a base64 value decodes to `user:password`."""
     try:
         plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
     except (binascii.Error, ValueError):

@@ -80,7 +80,7 @@ _IDIOMS = {
 }
 _CASE_SENSITIVE = frozenset(("AUTH=", "ENV ", "BUNDLE_", "_SK=", "_SECRET=", "_CERTIFICATE=", "PAT"))
 _NOT_IN_WORDS = ("]:", "use ", "ENV ", "PAT", "\ttrue\t")
-"""Literals that are searched in every text, because no word contains them, or too many do."""
+"""Literals that are searched for in every text, because no word contains them, or too many do."""
 _LITERAL_FIRST = frozenset(("]:", "use ", "PAT"))
 """Idioms that begin with their literal, which many texts contain."""
 SEARCHED_NAMES = NameGroup(literal for literal in _IDIOMS if literal not in _NOT_IN_WORDS)
@@ -102,7 +102,7 @@ _CERTAIN_IDIOMS = frozenset(
 """Idioms whose pattern alone is proof enough."""
 _FORM_FILLING = frozenset((".fill(", ".type(", "send_keys("))
 _CHARACTERS_BEFORE, _CHARACTERS_AFTER = 200, 900
-"""How far from its literal an idiom begins and ends at most."""
+"""The most characters of an idiom before its literal, and from its literal on."""
 
 
 @cache
@@ -136,8 +136,8 @@ def _find_matches(text: str, literal: str, places: Iterable[int]) -> Iterator[re
 
 
 def _list_windows(places: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Yields the parts of a text around the places of a literal. Those that overlap are one, so that none cuts a value
-    off."""
+    """Yields the parts of a text around the places of a literal. Overlapping parts are joined, so that none of them
+    cuts off a value."""
     start, end = 0, -1
     for at in places:
         if at - _CHARACTERS_BEFORE > end:

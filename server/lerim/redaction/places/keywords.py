@@ -72,7 +72,7 @@ _ASIAN_STATEMENT = compile_later(
 )
 _VALUE_BESIDE = compile_later(rf"(?P<name>s?){_CLOSING_MARKS}[ \t]{{1,3}}\(?{_OPENING_MARKS}{_VALUE}")
 _VARIABLE_NAME = compile_later(r"\$\{?\w{0,50}\Z")
-"""The secret's name is a variable, so the text beside it is not its value."""
+"""Matches the end of a variable that is the name of a secret: the text next to it is not the secret's value."""
 _NAME_VALUE_PAIR = compile_later(
     rf"(?P<name>[\w.-]{{0,32}})\\{{0,3}}[\"']?\s{{0,4}}[,;]?\s{{0,40}}(?:-\s)?\\{{0,3}}[\"']?(?i:(?:parameter)?value)\\{{0,3}}"
     rf"[\"']?\s{{0,3}}[:=]\s{{0,3}}"
@@ -180,9 +180,9 @@ def _find_password(text: str, end: int) -> Iterator[Span]:
 
 
 def _find_password_before(text: str, at: int) -> Iterator[Span]:
-    """Yields a value that the words after it call a password."""
+    """Yields a value if the words after it call it a password."""
     if text.rfind(" ", max(0, at - 48), at) < 0:
-        return  # the verb and its spaces are close before the keyword
+        return  # a verb before the keyword would have a space near it
     match = _VALUE_BEFORE_PASSWORD.search(text, max(0, at - 110), at)
     if match is not None and "(" in text[match.end("value") : at] and not _CLOSING_PARENTHESIS.match(text, at):
         return
@@ -191,7 +191,7 @@ def _find_password_before(text: str, at: int) -> Iterator[Span]:
 
 
 def _find_token_before(text: str, at: int, end: int) -> Iterator[Span]:
-    """Yields a value that the words after it call a token or a key."""
+    """Yields a value if the words after it call it a token or a key."""
     if text[end : end + 1] not in _AFTER_WORD or text[at - 1 : at] != " ":
         return
     match = _VALUE_BEFORE_TOKEN.search(text, max(0, at - 100), at)

@@ -89,7 +89,8 @@ _VALUE_AFTER_COLON = compile_later(r"[^\n:]{0,60}:[ \t]{1,3}(?P<value>[^\s\"'`]{
 _LABELS = NameGroup(("password", "token", "api key", "secret key", "access key", "passphrase"))
 _KUBERNETES_DATA = compile_later(r"\n[ \t]{0,4}(?:string)?data:(?=[ \t]{0,4}\r?\n)", re.IGNORECASE)
 _LONGEST_DATA_LINE = 24
-"""How many characters `_KUBERNETES_DATA` can match at most: as many are searched once more, as one may begin there."""
+"""The most characters that `_KUBERNETES_DATA` can match. That many characters at the end of a searched text are
+searched again, because a match may begin in them."""
 _KUBERNETES_ENTRY = compile_later(
     r"\n[ \t]{1,8}(?P<name>[\w.-]{1,60}):[ \t]{1,4}[\"']?(?P<value>[A-Za-z0-9+/=_!@#$%^&*~-]{8,4000})[\"']?[ \t]{0,4}"
     r"(?=\r?\n|\Z)"
@@ -123,8 +124,8 @@ def _is_secret(value: str) -> bool:
 
 
 def _find_kubernetes_entries(text: str, lowered: str) -> Iterator[Span]:
-    """Yields the values in the YAML of every Secret: a document, or an item of a list. `kubectl get -o yaml` prints
-    them before the kind. What was searched for one `kind` is not searched again for the next."""
+    """Yields the values in the YAML of every Secret, which is a document or an item of a list. `kubectl get -o yaml`
+    prints the values before the kind. The text searched for one `kind` is not searched again for the next one."""
     searched_to = 0
     for at in find_places(lowered, "kind: secret\n"):
         begin = max(at - 8000, 0)
@@ -205,7 +206,8 @@ def _find_headings(text: str, lowered: str, found_parts: Set[str]) -> Iterator[t
 
 
 def _split_cells(line: str, separator: str) -> list[tuple[int, str]]:
-    """Returns the cells of a line with their positions in it; "": the separator is two or more spaces."""
+    """Returns the cells of a line with their positions in it. If `separator` is "", cells are separated by two or
+    more spaces."""
     if not separator:
         return [(match.start(), match.group()) for match in _SPACED_CELL.finditer(line)] if "  " in line else []
     spans, at = [], 0

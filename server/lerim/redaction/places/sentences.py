@@ -39,7 +39,7 @@ _KEY_NAMES = NameGroup(_KEY_NAME_LIST.split("|"))
 _LOGIN_NAMES = NameGroup(("log in", "login", "sign in", "creds", "credential"))
 SEARCHED_NAMES = (*_PASSWORD_NAMES, *_KEY_NAMES, *_LOGIN_NAMES)
 _MOST_SKIPPED_WORDS = 4
-"""The most longer words between the keyword and the secret."""
+"""The maximum number of longer words between the keyword and the secret."""
 _SIGN = (
     r"(?:[:：=＝→]|[—–-]{1,2}(?=\s)|(?:is|was|are|to|as|ist|war|lautet|sind|est|c'est|es|son|é|è|er|är|on|je|jest|to|van"
     r"|adalah|là|היא|هي|है|είναι|это|equals|with|mit|avec|con|com|met)(?=[\s:\"'`「])|は|是|为|為|는|은|이|가)"
@@ -71,7 +71,7 @@ _OTHER_KEY_BEFORE = compile_later(
     r"|host|site)[ _-]$"
 )
 _PASSING = compile_later(r"pass(?:é|e[drz]\b|ing\b)", re.IGNORECASE)
-"""Forms of the verbs “to pass” and “passer”, which announce no password."""
+"""Matches forms of the verbs “to pass” and “passer”, which do not introduce a password."""
 _PASSPHRASE = compile_later(r"[a-z]{3,9}(?:-[a-z]{3,9}){2,7}(?:-\d{1,4})?\Z")
 _KEY_CHARACTERS = compile_later(r"[A-Za-z0-9+/_=.~%:-]+\Z")
 _CODE = compile_later(r"[(){}\[\]<>\\;]|\?\.|=.|/.*/|\"")

@@ -1,5 +1,5 @@
-"""Judges whether a value looks random, as keys and tokens do, or written by a person, as names do, and
-whether it is a secret where its place alone does not prove it."""
+"""Judges whether a value looks random, as keys and tokens do, or written by a person, as names do. Also judges
+whether a value is a secret if its place alone does not prove it."""
 
 from __future__ import annotations
 

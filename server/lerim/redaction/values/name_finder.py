@@ -14,11 +14,11 @@ _TO_RUNS = bytes(code if code in _LETTERS else ord(" ") for code in range(256))
 
 
 class NameFinder:
-    """Finds names in lower-case text. Of a name of several words, only the most distinctive word (its part) is
-    searched.
+    """A search for names in lower-case text. Of a name with several words, only the most distinctive word (its part) is
+    searched for.
 
-    A part can only be in a text that contains its most distinctive run of the letters a to z, and most of the runs in
-    a text were met before. So a text is split into those, and a part that has other characters too is looked for only
+    A text can contain a part only if it contains the part's most distinctive run of the letters a to z. So a text is
+    split into its runs, most of which were met before. A part that also has other characters is searched for only
     after its letters were found.
     """
 
@@ -26,12 +26,12 @@ class NameFinder:
         self._names = tuple(names)
         self._cache: dict[bytes, list[str]] = {}
         self._other_runs: set[bytes] = set()
-        """Runs of letters in which no part can be."""
+        """Runs of letters that do not contain the letters of any part."""
 
     @cached_property
     def _parts_by_start(self) -> dict[str, list[tuple[str, str]]]:
-        """The most distinctive run of letters of each name part, with the part, by its first two letters; computed on
-        first use."""
+        """The most distinctive run of letters of each name part, with the part, by the first two letters of the run;
+        computed on first use."""
         parts: dict[str, list[tuple[str, str]]] = {}
         for part in self._parts - self._other_parts:
             letters = _choose_run(part)
@@ -44,8 +44,8 @@ class NameFinder:
 
     @cached_property
     def _other_parts(self) -> frozenset[str]:
-        """The name parts that are searched in every text: with letters of other alphabets, or without two letters in a
-        row."""
+        """The name parts that are searched for in every text: those with letters of other alphabets, and those
+        without two letters in a row."""
         return frozenset(part for part in self._parts if not part.isascii() or len(_choose_run(part)) < 2)
 
     @cached_property
@@ -55,19 +55,19 @@ class NameFinder:
 
     @cached_property
     def _other_letters(self) -> str:
-        """One letter of each part that has some of other alphabets."""
+        """One letter of another alphabet from each part that has any."""
         return "".join({max(part) for part in self._other_parts if not part.isascii()})
 
     @cached_property
     def _other_bytes(self) -> bytes:
-        """All bytes with which none of these letters begins in UTF-8. Arrows, dashes and quotation marks are among
-        them."""
+        """All bytes except those with which one of these letters begins in UTF-8. The first bytes of arrows, dashes
+        and quotation marks are among them."""
         return bytes(set(range(256)) - {letter.encode()[0] for letter in self._other_letters})
 
     def find_parts(self, lowered: str) -> Set[str]:
         """Returns the name parts that occur in a text."""
         encoded = lowered.encode("utf-8", "replace")
-        runs = set(encoded.translate(_TO_RUNS).split()) - self._other_runs  # leaves few: no loop in Python over all
+        runs = set(encoded.translate(_TO_RUNS).split()) - self._other_runs  # so that the loop below is over few
         possible_parts = {part for run in runs for part in self._cache.get(run) or self._search_run(run)}
         parts = {part for part in possible_parts if part.isalpha() or part in lowered}
         if self._signs_pattern.search(lowered) or encoded.translate(None, self._other_bytes):

@@ -1,7 +1,8 @@
-"""Recognizes values that are no secret in any place, because they are made up or stand for one: `xxxxx`, `${TOKEN}`.
+"""Recognizes values that are not a secret in any place, because they are made up or stand for a secret: `xxxxx`,
+`${TOKEN}`.
 
-Nearly every value that a rule finds is asked, often several times, so words are looked for as such: a pattern with all
-of them, in either case, takes thirty times as long for a long value.
+Nearly every value that a rule finds is checked here, often several times. So words are searched for as plain text: a
+pattern with all of them, in either case, takes thirty times as long for a long value.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ def is_sample(value: str) -> bool:
 
 
 def is_placeholder(value: str) -> bool:
-    """Returns whether a value stands for a secret or refers to one: a variable, a template, a word such as `none`. Its
-    first 80 characters tell; most forms must be at the beginning."""
+    """Returns whether a value stands for a secret or refers to one: a variable, a template, a word such as `none`.
+    Only its first 80 characters are checked; most forms must be at the beginning."""
     head = value[:80].lower()
     return (
         bool(_START.match(head))

@@ -14,7 +14,7 @@ _NAME_BEFORE = compile_later(
 )
 _ASSIGNMENT_SIGN = compile_later(r"[=:]")
 _LONGEST_ASSIGNMENT = 24
-"""How far before the value its sign is at most."""
+"""How many characters before a value its assignment sign may be."""
 _NAME_OF_PAIR = compile_later(
     r"[\"'=:\s](?P<name>[A-Za-z_][\w.-]{0,60})\\{0,3}[\"']?\s{0,4}[,;]?\s{0,40}(?:-\s)?\\{0,3}[\"']?(?i:(?:parameter)?value)"
     r"\\{0,3}[\"']?\s{0,3}[:=]\s{0,3}\\{0,3}[\"']?\Z"
@@ -166,9 +166,9 @@ def is_public(text: str, span: Span) -> bool:
 
 
 def _is_path_or_package(value: str, before: str) -> bool:
-    """Returns whether a value is a path, or a package's version or place that no environment variable holds. No part of
-    a path may look random, and a package or source file with a digit in its name, or a package after a secret's name,
-    may be a password."""
+    """Returns whether a value is a path, the version or location of a package, or a source file. No part of it may
+    look random. Some packages and source files may be passwords and do not count: those after the name of an
+    environment variable, those with a digit in their name, and a named package after the name of a secret."""
     if path := _PATH.match(value):
         return not _has_scrambled_part(path["path"])
     if _ENVIRONMENT_NAME.search(before):
@@ -188,7 +188,8 @@ def _has_scrambled_part(path: str) -> bool:
 
 
 def is_next_variable(text: str, span: Span) -> bool:
-    """Returns whether what was taken for the value of a variable is the line of the next one, with its name."""
+    """Returns whether what was taken for the value of a variable is in fact the line of the next variable, with its
+    name."""
     return bool(
         _NEXT_VARIABLE.match(text, span.start) and _LINE_START.search(text, max(0, span.start - 24), span.start)
     )

@@ -2,7 +2,7 @@
 rules.
 
 Every pattern is matched at a known position (its literal) with bounded repetition, so the cost is linear in the
-text. It is compiled when its literal is first found, so importing this costs nothing.
+text. It is compiled when its literal is first found, so importing this module costs nothing.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _compiled(rule: TokenRule) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class MiddleRule:
-    """A token without a fixed prefix, recognized by a literal inside it and the forms before and after that."""
+    """A token without a fixed prefix, recognized by a literal inside it and the forms before and after that literal."""
 
     kind: str
     literal: str

@@ -25,7 +25,7 @@ _REST_OF_RUN = compile_later(r"[A-Za-z0-9_+/=.-]{1,4000}")
 _SHORTENED = compile_later(r"([A-Za-z0-9_-]{8,200})(?:…|\.\.\.|\[…)")
 """The beginning of a token that was already shortened in the text."""
 _MOST_LINES = 60
-"""The most lines one token may be split over."""
+"""The maximum number of lines that one token may be split over."""
 _NEXT_LINE = compile_later(
     r"[\"']?[ \t]{0,4}\\{0,2}\r?\n[ \t>|#*+]{0,20}[\"']?([A-Za-z0-9_+/=.-]{4,200})(?=[\s\"',;)`]|\Z)"
 )
