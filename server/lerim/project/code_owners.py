@@ -1,4 +1,4 @@
-"""Who owns the files of a repository, by its CODEOWNERS file as GitHub and GitLab read it."""
+"""Finds the owners of a repository's files in its CODEOWNERS file, as GitHub and GitLab read it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Literal
 from lerim.project.repository import read_small_file
 
 PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
-"""Where the file may be; the first one found counts."""
+"""The places where the file may be; only the first one found is used."""
 MAX_BYTES = 3_000_000
-"""GitHub's own limit."""
+"""The maximum size of the file in bytes: GitHub's own limit."""
 MAX_PATTERNS = 5_000
 _SECTION = re.compile(r"\^?\[([^\]]{1,200})\](?:\[\d{1,3}\])?(.*)")
 _OWNER = re.compile(r"@[\w.@/-]{1,200}|[^\s@]{1,100}@[\w.-]{1,200}")
@@ -27,8 +27,9 @@ _Ending = Literal["any", "folder", "file"]
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """A pattern: its steps between slashes (None for `**`), from the root or at any depth, for a file or folder with
-    all below it, only a folder, or only the very file; and who owns what it matches."""
+    """A pattern and the owners of the files that it matches. `steps` are its parts between slashes (None for `**`).
+    `is_anchored`: it matches from the root, else at any depth. `ending`: it matches a file, or a folder with
+    everything below it (`any`); only what is below a folder; or only the file itself."""
 
     section: str
     is_anchored: bool
@@ -37,11 +38,11 @@ class _Rule:
     owners: tuple[str, ...]
 
     def matches(self, names: Sequence[str]) -> bool:
-        """Returns whether the file with these names in its path is meant."""
+        """Returns whether the rule applies to the file with these names in its path."""
         reached = {0} if self.is_anchored else set(range(len(names)))
         for at, step in enumerate(self.steps):
             if step is None:
-                least = int(at == len(self.steps) - 1)  # at the end it is what is below, not the folder itself
+                least = int(at == len(self.steps) - 1)  # a final `**` matches what is below, not the folder itself
                 reached = set(range(min(reached, default=len(names)) + least, len(names) + 1))
             else:
                 reached = {place + 1 for place in reached if place < len(names) and step.match(names[place])}
@@ -56,8 +57,8 @@ class CodeOwners:
     rules: tuple[_Rule, ...] = ()
 
     def owners_of(self, path: str) -> tuple[str, ...]:
-        """Returns who owns a file (its path in the repository, with forward slashes), each once: in each section, the
-        owners of the last pattern that matches."""
+        """Returns the owners of a file, each once: for each section, those of the last pattern that matches. `path`
+        is relative to the repository, with forward slashes."""
         found: dict[str, tuple[str, ...]] = {}
         names = path.split("/")
         for rule in self.rules:
@@ -66,7 +67,7 @@ class CodeOwners:
         return tuple(dict.fromkeys(owner for owners in found.values() for owner in owners))
 
     def owners_of_any(self, paths: Iterable[str]) -> tuple[str, ...]:
-        """Returns who owns at least one of these files, each once."""
+        """Returns the owners of at least one of these files, each once."""
         return tuple(dict.fromkeys(owner for path in paths for owner in self.owners_of(path)))
 
 
@@ -113,6 +114,6 @@ def _make_rule(section: str, pattern: str, owners: tuple[str, ...]) -> _Rule:
 
 
 def _compile_name(step: str) -> re.Pattern[str]:
-    """Returns what the names between two slashes match: `*` and `?` are wildcards, and nothing else is."""
+    """Returns the pattern for a name between two slashes. Only `*` and `?` are wildcards."""
     glob = _MARK.sub(lambda mark: f"[{mark[0][-1]}]" if mark[0][-1] in "*?[" else mark[0][-1], step)
     return re.compile(fnmatch.translate(glob))  # matches in linear time, however many stars there are

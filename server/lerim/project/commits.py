@@ -15,12 +15,12 @@ from pathlib import Path
 from lerim.project.git import ask_git
 
 MAX_MESSAGE_CHARS = 20_000
-"""How much of a commit message is kept."""
+"""How many characters of a commit message are kept."""
 LISTING_SECONDS = 60.0
 """How long git may take to list commits: in a large repository it reads much more than for one commit."""
 _CLOCK_SKEW = timedelta(days=7)
-"""Git stops at the first commits that are older than `--since`. With wrong clocks later ones may follow, so it is asked
-for more than is wanted."""
+"""How much earlier than needed a listing begins. Git stops at the first commits that are older than `--since`, but
+with wrong clocks later ones may follow."""
 _HEADER = "%H%x1f%ct%x1f%P%x1f%B"
 _STATUS = re.compile(r"([ACDMRTUXB])\d{0,3}\Z")
 _TAG_FORMAT = "%(refname:strip=2)%1f%(objectname)%1f%(*objectname)%1f%(creatordate:unix)"
@@ -68,8 +68,8 @@ class Addition:
 
 
 class History:
-    """Asks git about the history of one worktree. The answers are None if git fails, takes too long or says too
-    much."""
+    """The history of one worktree, as git describes it. The answers are None if git fails, takes too long or prints
+    too much."""
 
     def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
         self._root = root
@@ -119,7 +119,7 @@ class History:
     def find_additions(self, folder: str) -> dict[str, Addition] | None:
         """Returns the commit that last added each file below a folder of HEAD. A file that a merge added has none.
 
-        None also for a clone without its whole history, whose oldest commit seems to add every file.
+        Also returns None for a shallow clone, whose oldest commit seems to add every file.
         """
         shallow = self._run("rev-parse", "--is-shallow-repository")
         if shallow is None or shallow.strip() != b"false":

@@ -20,11 +20,11 @@ _MOST_TRIES = 5
 def make_lerim_folder(lerim: Path) -> None:
     """Creates `.lerim/` and its `.gitignore`; lines a person added or removed there stay that way.
 
-    A `.gitignore` that we make ignores itself: git refuses a pull that brings a file which is here untracked, and every
-    clone in which somebody syncs has this one.
+    A `.gitignore` that Lerim makes ignores itself. Every clone in which somebody syncs has one, and git refuses to pull
+    a file that already exists untracked.
 
-    Raises MemoryError_ if it cannot be written, also because the worktree was removed; BoundaryError if it is a
-    symbolic link.
+    Raises MemoryError_ if it cannot be written, for example because the worktree was removed; BoundaryError if it is
+    a symbolic link.
     """
     if not lerim.parent.is_dir():
         todo = "Nothing was changed. Open another worktree of the repository and try again there."
@@ -53,8 +53,8 @@ def make_lerim_folder(lerim: Path) -> None:
 
 
 def _list_missing_lines(present: set[str]) -> list[str]:
-    """Returns the lines to add to a `.gitignore` that has these lines. If our heading is already there, nothing is
-    added below it: a person removed what is missing."""
+    """Returns the lines to add to a `.gitignore` that contains the lines `present`. If one of our headings is
+    already there, nothing is added below it, because a person removed what is missing."""
     lines: list[str] = []
     if _LOCAL_HEADING not in present:
         lines += [_LOCAL_HEADING, *(line for line in _LOCAL_LINES if line not in present)]

@@ -1,8 +1,8 @@
-"""Finds where files of a repository were moved, by asking git to compare commits, and files with a word or a name.
+"""Asks git where files of a repository were moved, and which files contain a word or have a name.
 
-Git is run without a shell, for a limited time, and so that a repository's settings cannot start anything. A thread of
-the sidecar runs it where a person waits for one answer; everything else is asked in jobs. Without git on the machine
-this information is missing.
+Git is run without a shell, for a limited time, and in such a way that a repository's settings cannot start anything.
+A thread of the sidecar runs it where a person waits for one answer; everything else is asked in jobs. Without git on
+the machine this information is missing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _SAFE_OPTIONS = (
     *("-c", "log.showRoot=true", "-c", "i18n.logOutputEncoding=UTF-8"),
     *("--no-pager", "--no-replace-objects", "--literal-pathspecs"),
 )
-"""So that a repository's settings start nothing, and the person's settings do not change how the output reads."""
+"""Options that keep a repository's settings from starting anything, and the person's settings from changing the
+format of the output."""
 _SAFE_ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
@@ -51,7 +52,7 @@ SEARCH_SECONDS = 3.0
 
 
 class Git:
-    """Runs git in one worktree, only to ask about commits."""
+    """Git in one worktree, which is only asked about commits."""
 
     def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
         self._root = root
@@ -98,8 +99,8 @@ class Git:
         return output.decode("ascii", "replace").strip()
 
     def list_changed_paths(self, since: str) -> set[str] | None:
-        """Returns the paths of the files that differ between a commit and HEAD, for a renamed file both; None if git
-        cannot tell."""
+        """Returns the paths of the files that differ between a commit and HEAD, both paths of a renamed file; None
+        if git cannot tell."""
         if not COMMIT_PATTERN.fullmatch(since):
             return None
         options = ("-r", "--no-renames", "--name-only", "--no-ext-diff", "--no-textconv", "-z")
@@ -118,7 +119,8 @@ class Git:
         return ""
 
     def find_first_commit(self) -> str:
-        """Returns the oldest commit without a parent that HEAD has; "" if git cannot tell within a few seconds."""
+        """Returns the oldest commit without a parent in the history of HEAD; "" if git cannot tell within a few
+        seconds."""
         output = self._run("rev-list", "--max-parents=0", "HEAD", seconds=FIRST_COMMIT_SECONDS) or b""
         return output.decode("ascii", "replace").split()[-1] if output.strip() else ""
 
@@ -188,7 +190,8 @@ def ask_git(
     stdin: bytes = b"",
     seconds: float = TIMEOUT_SECONDS,
 ) -> bytes | None:
-    """Returns what git prints in a folder; None if the machine has no git, or as `run_git` says."""
+    """Returns what git prints in a folder. Returns None if the machine has no git, or in the cases that `run_git`
+    names."""
     program = find_executable("git", environ)
     return run_git(make_git_launch(program, arguments, environ), root, stdin, seconds=seconds) if program else None
 
@@ -201,8 +204,8 @@ def open_git(root: Path, environ: Mapping[str, str]) -> Git | None:
 def make_git_launch(
     program: str, arguments: Iterable[str], environ: Mapping[str, str], platform: str = sys.platform
 ) -> ProcessLaunch:
-    """Returns how to start git so that the environment cannot redirect it and a repository's settings cannot start
-    anything."""
+    """Returns how to start git in such a way that the environment cannot redirect it and a repository's settings
+    cannot start anything."""
     environment = {
         name: value
         for name, value in environ.items()
@@ -225,8 +228,8 @@ def run_git(
     seconds: float = TIMEOUT_SECONDS,
     most_bytes: int = MOST_OUTPUT_BYTES,
 ) -> bytes | None:
-    """Returns the output of a command, or None if it fails, takes too long or prints more than `most_bytes`; also if
-    the system has no temporary folder for `stdin`."""
+    """Returns the output of a command. Returns None if it fails, takes too long or prints more than `most_bytes`, or
+    if the system has no temporary folder for `stdin`."""
     with contextlib.ExitStack() as stack:
         try:
             stdin_file = stack.enter_context(tempfile.TemporaryFile()) if stdin else None

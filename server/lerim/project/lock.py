@@ -17,7 +17,7 @@ from lerim.paths import Home
 from lerim.project.registry import make_private_folder, replace_private_file
 
 _shared_locks: ContextVar[frozenset[Path]] = ContextVar("shared_locks", default=frozenset())
-"""The folders of the locks that this thread holds for all its parts."""
+"""The folders of the locks that this thread holds with `shared`."""
 
 
 class LockHolder(msgspec.Struct, frozen=True):
@@ -31,9 +31,9 @@ class LockHolder(msgspec.Struct, frozen=True):
 def hold_project_lock(home: Home, key: str, doing: str = "syncing", *, shared: bool = False) -> Iterator[None]:
     """Holds the project's lock for the block; `doing` is what other processes see ("syncing", "accepting a memory").
 
-    Does not wait for it. With `shared`, blocks within this one, in the same thread, may hold the lock too, so
-    that work of many parts lets nobody in between. Raises BusyError naming the holder, ProjectError if the lock's
-    folder cannot be used.
+    Does not wait for it. With `shared`, blocks within this one, in the same thread, may hold the lock too, so that
+    no other process gets the lock between the parts of a longer operation. Raises BusyError naming the holder,
+    ProjectError if the lock's folder cannot be used.
     """
     folder = home.project(key)
     holder_file = folder / "holder.json"

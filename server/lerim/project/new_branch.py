@@ -13,8 +13,8 @@ _BRANCH = re.compile(r"[a-z][\w/-]{0,100}")
 
 
 def read_identity(root: Path, environ: Mapping[str, str]) -> list[str]:
-    """Returns how git's settings name the person: their address, and `@name` for a name at GitHub; [] if not at
-    all."""
+    """Returns the names that git's settings give the person: their e-mail address, and `@name` for their name at
+    GitHub; [] if there are none."""
     output = ask_git(root, environ, "config", "-z", "--get-regexp", r"^(user\.email|github\.user)$") or b""
     names: dict[str, None] = {}
     for entry in output.decode("utf-8", "replace").split("\0"):
@@ -27,7 +27,7 @@ def read_identity(root: Path, environ: Mapping[str, str]) -> list[str]:
 
 
 def find_branch(root: Path, environ: Mapping[str, str], branch: str) -> tuple[str, str]:
-    """Returns the commit of a local branch and that commit's parent; "" for each that there is not."""
+    """Returns the commit of a local branch, and that commit's parent; "" for one that does not exist."""
     output = ask_git(root, environ, "rev-list", "--max-count=1", "--parents", f"refs/heads/{branch}", "--") or b""
     commit, parent = (*output.decode("ascii", "replace").split(), "", "")[:2]
     return commit, parent
@@ -42,9 +42,10 @@ def create_branch(
     changes: Mapping[str, bytes | None],
 ) -> str:
     """Makes a local branch of one commit on `parent` that changes these files (None: removes them), and returns the
-    commit; "" if git knows no author, or if it refuses: the branch exists by now, or its name collides with another's.
+    commit; "" if git knows no author, or refuses because the branch exists by now or its name collides with that of
+    another branch.
 
-    It is created whole or not at all. `changes` has paths in the repository, with forward slashes.
+    The branch is created completely or not at all. `changes` has paths in the repository, with forward slashes.
     """
     ident = ask_git(root, environ, "var", "GIT_AUTHOR_IDENT")
     if ident is None or not _BRANCH.fullmatch(branch) or not COMMIT_PATTERN.fullmatch(parent):
@@ -68,6 +69,6 @@ def _data(content: bytes) -> list[bytes]:
 
 
 def _quote(path: str) -> bytes:
-    """Returns a path as `git fast-import` reads it, whatever characters it has."""
+    """Returns a path in the form that `git fast-import` reads, whatever characters it contains."""
     encoded = path.encode("utf-8", "surrogateescape")
     return b'"' + encoded.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n") + b'"'

@@ -119,7 +119,7 @@ def find_project_key(common_dir: Path, keys: Mapping[str, str]) -> str:
 
 
 def _map_places_to_keys(known: Iterable[Project | registry.ProjectEntry]) -> dict[str, str]:
-    """Returns place -> project key. If two projects share a place, the one that was moved there wins."""
+    """Returns the project keys by place. If two projects share a place, the one that was moved there wins."""
     pairs = [(make_place_key(Path(one.common_dir)), one.key) for one in known]
     return dict(sorted(pairs, key=lambda pair: pair[0] != pair[1]))
 
@@ -254,12 +254,12 @@ def list_projects(home: Home) -> tuple[list[Project], list[Problem]]:
 
 
 class FolderOwners:
-    """Looks up which project a working folder belongs to. Answers are cached, so create one per run.
+    """A lookup of the project that a working folder belongs to. Answers are cached, so create one per run.
 
     `folders` are the known folders of the projects. Sessions in an existing folder of this machine outside any
     repository are personal (`PERSONAL_KEY`); a folder that is gone, or from another machine, may have been in a
-    repository. Sessions in `home` or below belong to nobody: there the person's own command answers Lerim's questions,
-    and if that command is an agent, it writes sessions that must not be learned from.
+    repository. Sessions in `home` or below belong to nobody: there the person's own command answers Lerim's
+    questions, and if that command is an agent, it writes sessions that must not be learned from.
     """
 
     def __init__(
@@ -288,8 +288,9 @@ class FolderOwners:
         return key
 
     def _find_owner(self, cwd: str) -> str:
-        """Existing folders belong to their repository regardless of aliases: an alias cannot take over another
-        repository. For a folder that is gone, the longer one of alias and surrounding repository decides."""
+        """Returns the project key of a folder that is not in the cache. An existing folder belongs to its repository
+        regardless of aliases: an alias cannot take over another repository. For a folder that is gone, its alias or
+        the repository around it decides, whichever is the longer path."""
         parts = _split_folder(cwd)
         if not parts or self._is_at_home(parts):
             return ""

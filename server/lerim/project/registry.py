@@ -1,6 +1,6 @@
 """The projects this installation knows: one small file each under `~/.lerim/projects/<key>/project.json`.
 
-Written atomically, readable only by the person. Nothing here touches a repository.
+The files are written atomically and readable only by the person. Nothing here touches a repository.
 """
 
 from __future__ import annotations

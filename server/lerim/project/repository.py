@@ -167,7 +167,7 @@ def _is_true(config: GitConfig, section: str, key: str) -> bool:
 
 def read_config(git_dir: Path) -> GitConfig:
     """Returns the last value of every key in `git_dir/config`, and in the file to which `git sparse-checkout` moves
-    some, skipping what cannot be parsed. Includes are not followed."""
+    some of the keys. Skips what cannot be parsed; does not follow includes."""
     config = parse_config(read_small_file(git_dir / "config", MOST_CONFIG_BYTES))
     if _is_true(config, "extensions", "worktreeconfig"):
         config |= parse_config(read_small_file(git_dir / "config.worktree", MOST_CONFIG_BYTES))
@@ -218,7 +218,8 @@ def find_remote_address(config: GitConfig) -> str:
 
 
 def strip_credentials(address: str) -> str:
-    """`https://name:token@host/x?key=…` -> `https://host/x`; an ssh address keeps its user name, never a password."""
+    """Returns the address without credentials: `https://name:token@host/x?key=…` becomes `https://host/x`. An ssh
+    address keeps its user name, never a password. Returns '' for an invalid address."""
     if "://" in address:
         try:
             parts = urlsplit(address)
@@ -245,7 +246,8 @@ def read_small_file(path: Path, limit: int = MOST_POINTER_BYTES) -> str:
 
 
 def _is_git_dir(folder: Path, *, linked: bool = False) -> bool:
-    """Git's own test: `HEAD`, and `objects` and `refs` here or, for a linked worktree, in the common dir."""
+    """Returns whether a folder passes git's own test: it contains `HEAD`, and `objects` and `refs` are there or, for
+    a linked worktree, in the common dir."""
     if not stat.S_ISREG(_read_mode(folder / "HEAD")):
         return False
     if linked and (folder / "commondir").is_file():

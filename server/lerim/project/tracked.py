@@ -10,9 +10,9 @@ from lerim.project.repository import find_git_dir, read_config
 
 MOST_BYTES = 64_000_000
 PATH_DIGEST_BYTES = 8
-"""Bytes of a path digest, used instead of the path if many are kept."""
+"""How many bytes a path digest has; it is used instead of the path if many are kept."""
 _ENTRY_HEADER_BYTES = 40
-"""Bytes of an index entry before the object name."""
+"""How many bytes an index entry has before the object name."""
 
 
 def read_tracked_paths(root: Path, common_dir: Path) -> list[str]:
@@ -64,9 +64,9 @@ def _read_index(path: Path) -> bytes:
 
 
 def _find_link(data: bytes, at: int, hash_size: int) -> bytes:
-    """Returns the extension by which an index is only a part of another one (git's setting `core.splitIndex`): the hash
-    of that index, the bitmap of the entries that are gone, and the one of those that are replaced. Empty if it is
-    whole."""
+    """Returns the extension that makes an index only a part of another one (git's setting `core.splitIndex`): the
+    hash of that index, the bitmap of its entries that are gone, and the bitmap of those that are replaced. Empty if
+    the index is complete."""
     while at + 8 <= len(data) - hash_size:
         size = int.from_bytes(data[at + 4 : at + 8], "big")
         if data[at : at + 4] == b"link":
@@ -82,7 +82,7 @@ def _merge_entries(shared: list[tuple[str, int]], own: list[tuple[str, int]], bi
     gone, at = _parse_bitmap(bitmaps, 0, len(shared))
     replaced, _ = _parse_bitmap(bitmaps, at, len(shared))
     stages = (stage for path, stage in own if not path)
-    # an entry that is replaced has no path in the part, but in the order of the shared index
+    # replaced entries have no path in the part; they are in the order of the shared index
     merged = [(path, next(stages, stage) if at in replaced else stage) for at, (path, stage) in enumerate(shared)]
     return [*(entry for at, entry in enumerate(merged) if at not in gone), *(entry for entry in own if entry[0])]
 
@@ -124,8 +124,8 @@ def digest_path(path: str) -> bytes:
 
 
 def _parse_entries(data: bytes, hash_size: int) -> tuple[list[tuple[str, int]], int]:
-    """Returns each path and its stage: 0, or in an unresolved merge 1 (base), 2 (ours), 3 (theirs); and the position
-    after them. Raises ValueError, IndexError."""
+    """Returns each path with its stage: 0, or in an unresolved merge 1 (base), 2 (ours), 3 (theirs); and the
+    position after the entries. Raises ValueError, IndexError."""
     version, count = int.from_bytes(data[4:8], "big"), int.from_bytes(data[8:12], "big")
     if data[:4] != b"DIRC" or version not in (2, 3, 4):
         raise ValueError("this is not an index of git")
@@ -150,8 +150,8 @@ def _parse_entries(data: bytes, hash_size: int) -> tuple[list[tuple[str, int]], 
 
 
 def _parse_number(data: bytes, offset: int) -> tuple[int, int]:
-    """Reads a number in git's encoding (seven bits per byte, the eighth set on all but the last) and the position after
-    it."""
+    """Returns a number in git's encoding (seven bits per byte, the eighth set on all but the last) and the position
+    after it."""
     byte = data[offset]
     value = byte & 0x7F
     while byte & 0x80:
