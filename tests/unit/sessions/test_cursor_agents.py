@@ -116,6 +116,86 @@ def test_a_transcript_of_an_agent_says_when_a_prompt_was_sent_and_what_nobody_ty
     assert (session.started, session.ended) == (may, september)
 
 
+TEXT_TRANSCRIPT = """user:
+<user_query>
+Quote the config:
+user:
+  name: admin
+</user_query>
+
+assistant:
+<think>
+Look first.
+</think>
+I will read it and change it.
+
+[Tool call] Read
+  path: /srv/app/config.yml
+  offset: 1
+[Tool call] StrReplace
+  path: /srv/app/config.yml
+  old_string: user:
+  name: admin
+  new_string: user:
+  name: "admin"
+
+[Tool result] Read
+
+[Tool result] StrReplace
+
+assistant:
+[Tool call] Shell
+  command: make test
+  description: Run the tests
+
+[Tool result] Shell
+
+assistant:
+Done.
+
+user:
+[Image]
+<user_query>
+Now the other one
+</user_query>
+
+user:
+<system_reminder>Nobody typed this.</system_reminder>
+"""
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_a_transcript_in_plain_text_is_read(tmp_path: Path, ends: str):
+    path = tmp_path / "projects" / "srv-app" / "agent-transcripts" / "s1.txt"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(TEXT_TRANSCRIPT.replace("\n", ends).encode())
+    turns, session, problems = only(tmp_path)
+    assert said(turns) == [
+        ("user", "Quote the config:\nuser:\n  name: admin"),
+        ("assistant", "I will read it and change it."),
+        ("assistant", ""),
+        ("assistant", "Done."),
+        ("user", "Now the other one"),
+    ]
+    assert [turn.reasoning for turn in turns if turn.reasoning] == ["Look first."]
+    calls = [one for turn in turns for one in turn.tool_calls]
+    assert [(one.kind, one.paths, one.command) for one in calls] == [
+        ("read", ("/srv/app/config.yml",), ""),
+        ("edit", ("/srv/app/config.yml",), ""),
+        ("shell", (), "make test"),
+    ]
+    (edit,) = calls[1].edits
+    assert (edit.old, edit.new) == ("user:\n  name: admin", 'user:\n  name: "admin"')
+    assert (session.id, session.prompts, session.cwds, problems) == ("s1", 2, ("/srv/app",), [])
+
+
+def test_a_text_that_is_no_transcript_has_no_turns(tmp_path: Path):
+    path = tmp_path / "projects" / "srv-app" / "agent-transcripts" / "notes.txt"
+    path.parent.mkdir(parents=True)
+    path.write_text("assistant: a note\n[Tool call] nothing\n", encoding="utf-8")
+    assert only(tmp_path)[0] == []
+
+
 @pytest.mark.parametrize("stamp", ["Friday, May 8, 2026, 6:05 AM", "Friday May 8, 2026, 6:05 AM"])
 def test_a_time_without_a_zone_is_that_of_the_machine(in_tokyo: None, stamp: str) -> None:
     assert parse_prompt_time(f"<timestamp>{stamp}</timestamp>\n<user_query>Use uv</user_query>") == datetime(

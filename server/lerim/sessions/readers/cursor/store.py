@@ -18,6 +18,7 @@ from lerim.errors import Problem
 from lerim.sessions.model import Database, StoreContents, Transcript
 from lerim.sessions.readers.cursor import chats, cli, listing
 from lerim.sessions.readers.cursor.folders import folder_of_project, folders_by_digest
+from lerim.sessions.readers.cursor.text_transcripts import load_text_transcript
 from lerim.sessions.readers.cursor.turns import CursorSessionBuilder
 from lerim.sessions.readers.engine import (
     JSON_NULL,
@@ -33,6 +34,7 @@ from lerim.sessions.readers.live import find_databases
 
 _CLI_DATABASE = "store.db"
 _EDITOR_DATABASE = "state.vscdb"
+_TEXT_ENDING = ".txt"
 _DEPTH_LIMIT = 3
 
 
@@ -70,7 +72,9 @@ def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: 
 def _find_loader(transcript: Transcript) -> Callable[..., LoadedSession]:
     if transcript.path.name == _CLI_DATABASE:
         return cli.load_cli_chat
-    return chats.load_editor_chat if transcript.store_key else _load_agent_transcript
+    if transcript.store_key:
+        return chats.load_editor_chat
+    return load_text_transcript if transcript.path.suffix == _TEXT_ENDING else _load_agent_transcript
 
 
 def _add_cli_chats(root: Path, folders: Sequence[str], contents: StoreContents) -> None:
@@ -89,8 +93,9 @@ def _add_agent_transcripts(folder: Path, parent: str, cwd: str, depth: int, cont
     """Adds the transcripts in a folder and its subfolders; those in `<id>/subagents` belong to subagents of the session
     `<id>`."""
     for entry in list_folder(folder, contents.problems):
-        if entry.name.endswith(".jsonl"):
-            add_transcript(contents, "cursor", entry, entry.name.removesuffix(".jsonl"), parent=parent, cwd=cwd)
+        native_id, dot, ending = entry.name.rpartition(".")
+        if dot + ending in (".jsonl", _TEXT_ENDING):
+            add_transcript(contents, "cursor", entry, native_id, parent=parent, cwd=cwd)
         elif depth and entry.is_dir(follow_symlinks=False):
             parent_id = folder.name if entry.name == "subagents" else parent
             _add_agent_transcripts(Path(entry.path), parent_id, cwd, depth - 1, contents)
