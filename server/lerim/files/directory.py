@@ -1,8 +1,8 @@
-"""A folder kept open, so that all operations happen in that very folder.
+"""A folder kept open, so that all operations happen in exactly that folder.
 
-A path that was checked can lead elsewhere a moment later, if someone replaces a folder with a symbolic link. Where the
-system allows it, folders are therefore opened one by one without following links, and files are opened, renamed and
-removed relative to the open folder. Elsewhere (Windows) a path is checked just before it is used.
+A path that was checked can lead elsewhere a moment later, if someone replaces a folder with a symbolic link. Where
+the system allows it, folders are therefore opened one by one without following links, and files are opened, renamed
+and removed relative to the open folder. Elsewhere (Windows) a path is checked just before it is used.
 """
 
 from __future__ import annotations

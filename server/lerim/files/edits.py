@@ -20,8 +20,8 @@ from lerim.files.atomic import create_file, make_folder, remove_file, replace_fi
 class FileUpdate:
     """One change of one text file. `before` is None if there is no file, `after` is None if it is to be removed.
 
-    `anchor` is the folder below which no symbolic link is followed, for files of a repository. Without it, a file that
-    is itself a link, such as a dotfile kept elsewhere, is changed where it leads.
+    `anchor` is the folder below which no symbolic link is followed, for files of a repository. Without it, a file
+    that is itself a link, such as a dotfile kept elsewhere, is changed at its target.
     """
 
     path: Path
@@ -32,16 +32,16 @@ class FileUpdate:
 
     @property
     def is_change(self) -> bool:
-        """Whether making it changes anything."""
+        """Whether making the edit changes anything."""
         return self.before != self.after
 
     def inverse(self) -> FileUpdate:
-        """Returns the edit that takes this one back."""
+        """Returns the edit that undoes this one."""
         return FileUpdate(self.path, self.after, self.before, self.reason, self.anchor)
 
 
 def render_diff(edit: FileUpdate, name: str = "") -> str:
-    """Returns an edit as a unified diff; `name` is what the file is called in it. "" if nothing changes."""
+    """Returns an edit as a unified diff, in which the file is called `name`; "" if nothing changes."""
     shown = name or edit.path.as_posix()
     lines = difflib.unified_diff(
         (edit.before or "").splitlines(),

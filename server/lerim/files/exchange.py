@@ -88,8 +88,8 @@ def _remove_if_present(folder: Directory, name: str) -> None:
 
 
 class _WatchedFile:
-    """A file kept open. On Linux with a lease: whoever opens it for writing has to wait until we close it, and we see
-    that.
+    """A file kept open. On Linux it is kept open with a lease: whoever opens it for writing has to wait until we close
+    it, and we notice that they are waiting.
 
     Windows cannot rename open files, so there the file is read and closed at once (`handle` is None).
     """
@@ -111,8 +111,8 @@ class _WatchedFile:
             return file.read() == expected and not (self._has_lease and _is_lease_broken(self.handle))
 
     def still_has_content(self, expected: bytes, folder: Directory, name: str) -> bool:
-        """Like `has_content`, after the file was given this name. If nothing has the name, another process removed the
-        file as a leftover, which it only does if the content was as expected."""
+        """Returns the same as `has_content`, once the file has been given this name. If nothing has the name,
+        another process removed the file as a leftover, which it only does if the content was as expected."""
         if self.handle is None:
             return _read_content(folder, name) in (expected, None)
         try:
@@ -164,8 +164,9 @@ def _is_lease_broken(handle: int) -> bool:
 def _exchange_names(first: Directory, one: str, second: Directory, other: str) -> bool:
     """Exchanges the names of two files in one step; False if the system cannot or a file is gone. Raises OSError.
 
-    On Linux those who watch the folders are told that `one` went and came, and that `other` came and went: VS Code
-    takes a file that went last for deleted and does not read it again. So `one` is the file that others have open.
+    On Linux, programs that watch the folders are told that `one` was removed and then created, and that `other` was
+    created and then removed. VS Code considers a file deleted if its removal comes last, and does not read it again.
+    So `one` must be the file that others have open.
     """
     if first.handle is None or second.handle is None:
         return False

@@ -25,9 +25,9 @@ from lerim.files.directory import Directory, open_directory
 _TEMPORARY = re.compile(r"\.lerim-[0-9a-f]{16}\.tmp")
 _MOVED_ASIDE = re.compile(r"\.lerim-[0-9a-f]{8}-([0-9a-f]{16})-([0-9a-f]{16})-(.+)")
 _STALE_SECONDS = 600
-"""On systems without file locks, an older temporary file is considered a dead writer's."""
+"""The age in seconds from which a temporary file is considered a dead writer's, on systems without file locks."""
 _MOVED_ASIDE_SECONDS = 60
-"""For this long, an edited file that was moved aside is left to the process that did so."""
+"""For how many seconds an edited file that was moved aside is left to the process that moved it."""
 _LONGEST_NAME = 255
 _clean_folders: dict[str, int] = {}
 """Folders without leftovers, with the time of their last change; they are listed again only after another change."""
@@ -60,8 +60,8 @@ def make_moved_aside_name(name: str, before: bytes, after: bytes) -> str | None:
 
 
 def restore_leftover(folder: Directory, name: str, original: str, home: Directory) -> None:
-    """Renames a file that was moved aside to its original name in its folder `home`; if that is taken by now, to a name
-    that a person will notice."""
+    """Renames a file that was moved aside to its original name in its folder `home`. If that name is taken by now,
+    the file gets a name that a person will notice."""
     try:
         folder.link(name, original, home)
     except FileExistsError:

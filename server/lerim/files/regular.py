@@ -19,7 +19,7 @@ def open_buffered(path: Path) -> BufferedReader:
 
 
 def open_unbuffered(path: Path) -> FileIO:
-    """Like `open_buffered`, without a buffer."""
+    """Opens a file like `open_buffered`, without a buffer. Raises OSError."""
     handle = os.open(path, _READ_FLAGS)
     try:
         check_regular(handle, path)

@@ -48,8 +48,8 @@ _MARKED = re.compile(_MARK + "([0-9a-f]{4})")
 
 
 def encode_path(path: str | Path) -> str:
-    """Encodes a path as text that any database accepts. A surrogate, and the mark itself, become the mark U+001A and
-    four hex digits; `decode_path` returns the same path."""
+    """Encodes a path as text that any database accepts. Each surrogate, and each mark U+001A itself, becomes the
+    mark followed by four hex digits; `decode_path` turns the text back into the same path."""
     text = str(path)
     if text.isascii() and _MARK not in text:
         return text
