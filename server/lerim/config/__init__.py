@@ -1,4 +1,4 @@
-"""Settings: which there are, where they are read from, and how they are changed."""
+"""The settings: which ones exist, where they are read from, and how they are changed."""
 
 import lazy_loader
 

@@ -67,7 +67,7 @@ def change_settings(home: Home, table: str, values: Mapping[str, SettingValue]) 
 
 def _change_file(home: Home, path: Path, table: str, values: Mapping[str, SettingValue]) -> None:
     text = files.read_text(path, MOST_BYTES) if path.exists() else None
-    mark = "\ufeff" if (text or "").startswith("\ufeff") else ""  # some editors of Windows begin a file with it
+    mark = "\ufeff" if (text or "").startswith("\ufeff") else ""  # some editors on Windows begin a file with it
     changed = mark + set_toml_values((text or "").removeprefix(mark), table, values)
     if changed == (text or ""):
         return
@@ -110,7 +110,7 @@ def set_toml_values(text: str, table: str, values: Mapping[str, TomlValue]) -> s
 
 def format_toml_table(table: str, values: Mapping[str, TomlValue], newline: str = "\n") -> str:
     """Returns a table as the text of a TOML file."""
-    # JSON writes strings and lists of strings the same, except for one character
+    # JSON writes strings and lists of strings as TOML does, except for one character
     lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items())
     return "".join(line.replace("\x7f", "\\u007f") + newline for line in (f"[{table}]", *lines))
 
@@ -122,7 +122,7 @@ def _append_table(text: str, table: str, values: Mapping[str, Any]) -> str:
 
 
 def _change_table(text: str, table: str, values: Mapping[str, Any]) -> str:
-    """Returns the text with these values in a table that it has; "" if that is not possible."""
+    """Returns the text with these values set in a table that it already contains; "" if that is not possible."""
     import tomlkit  # needed only to write, and slow to import
     from tomlkit.exceptions import TOMLKitError
 

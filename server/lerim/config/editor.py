@@ -32,8 +32,8 @@ class EditorState(msgspec.Struct, frozen=True):
 
 
 def read_editor_state(environ: Mapping[str, str]) -> tuple[EditorState | None, list[Problem]]:
-    """Returns the state passed by the editor that started this job; None without an editor, with a problem if it is
-    invalid."""
+    """Returns the state passed by the editor that started this job; None if no editor did, or, with a problem, if
+    the state is invalid."""
     text = environ.get(EDITOR_VARIABLE, "")
     if not text:
         return None, []

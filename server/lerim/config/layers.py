@@ -1,7 +1,7 @@
-"""The layers of settings: which files there are, whose each file is, and which of its values are valid.
+"""The layers of settings: which files there are, who each file belongs to, and which of its values are valid.
 
-Whose a file is depends on where it was found, not only on its path: a file inside a repository, or one that is also the
-repository's settings file, never counts as the person's.
+Who a file belongs to depends on where it was found, not only on its path: a file inside a repository, or one that is
+also the repository's settings file, never counts as the person's.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LIMIT_SETTINGS = ("sync.since", "extract.gate", "budget.per_day_usd")
 @dataclass(slots=True)
 class SettingsLayer:
     """One source of settings. `is_of_person`: it may set everything. `chosen`: the person chose it, so each of its
-    errors is a fault (`faults`) of the roles it may have been meant for."""
+    errors is a fault (`faults`) of the roles that the setting may have been meant for."""
 
     label: str
     is_of_person: bool

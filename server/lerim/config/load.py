@@ -92,8 +92,8 @@ def load_settings(environ: Mapping[str, str], home: Home, root: Path | None = No
 
 @functools.cache
 def _load_defaults() -> Mapping[str, SettingValue]:
-    """Returns the default of each setting. A sync loads its settings many times, and parsing these takes most of the
-    time."""
+    """Returns the default of each setting. The result is cached, because a sync loads its settings many times, and
+    parsing the defaults takes most of that time."""
     default = resources.files("lerim.config").joinpath("default.toml").read_text(encoding="utf-8")
     return {name: SETTING_CHECKS[name](value) for name, value in flatten_table(tomllib.loads(default))}
 
@@ -114,8 +114,8 @@ def _remove_wider_values(layer: SettingsLayer, values: Mapping[str, SettingValue
 def _find_ineffective_settings(
     values: Mapping[str, SettingValue], origins: Mapping[str, str]
 ) -> Iterator[tuple[RoleName, Problem]]:
-    """Yields model settings of roles without a provider. They would be ignored, because such a role uses that of
-    `extract`."""
+    """Yields a problem, with its role, for each model setting that has no effect because its role has no provider:
+    such a role uses the model of `extract`."""
     for role in ROLES:
         if values[f"roles.{role}.provider"] == SAME_AS_EXTRACT:
             for key in (*PROVIDER_KEYS, "command"):

@@ -15,7 +15,7 @@ from lerim.config.schema import SettingValue
 from lerim.times import parse_time
 
 WidthFunction = Callable[[SettingValue, datetime], float]
-"""Returns how wide a value is at a given time; larger is wider."""
+"""A function that returns how wide a value is at a given time; larger is wider."""
 
 
 def _width_of_start(value: SettingValue, now: datetime) -> float:
@@ -27,12 +27,12 @@ def _width_of_number(value: SettingValue, _now: datetime) -> float:
 
 
 def _width_of_limit(value: SettingValue, now: datetime) -> float:
-    """0 means no limit."""
+    """Returns the width of a limit; 0 means no limit."""
     return _width_of_number(value, now) or math.inf
 
 
 def _width_of_threshold(value: SettingValue, now: datetime) -> float:
-    """0 means never."""
+    """Returns the width of a threshold; 0 means never."""
     return -_width_of_number(value, now) if value else -math.inf
 
 
@@ -41,7 +41,8 @@ def _make_choice_width(*narrowest_first: str) -> WidthFunction:
 
 
 def _no_width(_value: SettingValue, _now: datetime) -> float:
-    """For settings about the repository's own memories or about display: they cannot widen anything."""
+    """Returns the same width for every value. Used for settings about the repository's own memories or about
+    display, which cannot widen anything."""
     return 0.0
 
 

@@ -26,10 +26,10 @@ STORED_KEY_PREFIX = "LERIM_KEY_"
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Where a service is, and the model used if none is named. The first variable that is set gives its key.
+    """A model service: its address, and the model used if none is named. The first variable that is set gives its key.
 
-    `base_url` has no trailing slash; "" if there is no service to connect to. Without `default_model`, the service is
-    asked which models it has; without `key_variables`, it needs no key. `title` is the service's name for people.
+    `base_url` has no trailing slash; "" if there is no service to connect to. Without `default_model`, the service
+    is asked which models it has; without `key_variables`, it needs no key. `title` is the service's name for people.
     """
 
     base_url: str

@@ -13,14 +13,14 @@ from lerim.times import TIME_EXAMPLES, parse_time
 
 SettingValue: TypeAlias = str | bool | int | float | tuple[str, ...]
 GateMode = Literal["all", "signal"]
-"""Which windows of a session are sent to a model: all, or only those with a signal."""
+"""Which windows of a session are sent to a model: all of them, or only those with a signal."""
 ReviewMode = Literal["ask", "auto"]
 """Whether the person reviews each change of the memories, or changes are made at once unless something speaks against
 it."""
 SAME_AS_EXTRACT = ""
 """The provider of a role that has none of its own: it uses the model settings of `roles.extract`."""
 SettingCheck = Callable[[object], SettingValue]
-"""Returns the value of a setting, or raises ValueError that says what is expected."""
+"""A function that returns the value of a setting, or raises ValueError with a message that says what is expected."""
 
 
 def _check_switch(value: object) -> SettingValue:
