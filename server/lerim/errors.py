@@ -10,8 +10,8 @@ from typing import ClassVar
 
 
 class StoppedError(Exception):
-    """The person cancelled. Raised to stop a computation, a read or a model call immediately; finished work is kept.
-    The caller that started the operation catches it and reports the cancellation."""
+    """The person cancelled. This is raised to stop a computation, a read or a model call immediately; finished work
+    is kept. The caller that started the operation catches it and reports the cancellation."""
 
 
 class LerimError(Exception):

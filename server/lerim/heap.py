@@ -1,4 +1,5 @@
-"""Keeps the memory of long-running processes small: glibc does not return by itself what it no longer needs."""
+"""Keeps the memory of long-running processes small, because glibc does not by itself return memory that is no longer
+needed."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ def release_heap() -> None:
 
 
 def settle_heap() -> None:
-    """Returns unused memory and leaves all objects there are out of garbage collection: they stay, and requests would
-    wait while the collector scans them."""
+    """Returns unused memory to the system, and excludes all existing objects from garbage collection: they stay in
+    use, and requests would have to wait while the collector scans them."""
     release_heap()
     gc.freeze()
 

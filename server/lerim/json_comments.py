@@ -1,15 +1,15 @@
-"""Removes what JSON does not allow but the settings of editors have: comments and trailing commas."""
+"""Removes what the settings of editors may contain but JSON does not allow: comments and trailing commas."""
 
 from __future__ import annotations
 
 import re
 
-# A string or comment that does not end takes the rest, so that each character is looked at once.
+# An unclosed string or comment extends to the end, so that each character is read only once.
 _COMMENT_OR_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _TRAILING_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|,(?=\s*[}\]])')
 
 
 def strip_json_comments(text: str) -> str:
-    """Returns a text without comments and trailing commas; what is in strings stays."""
+    """Returns a text without comments and trailing commas; strings are left unchanged."""
     bare = _COMMENT_OR_STRING.sub(lambda match: match[0] if match[0][0] == '"' else " ", text)
     return _TRAILING_COMMA.sub(lambda match: match[0] if match[0][0] == '"' else "", bare)

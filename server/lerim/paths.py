@@ -29,7 +29,7 @@ AGENT_VARIABLES = (
 )
 """The environment variables with folders in which agents store their sessions."""
 STORE_VARIABLES = (*AGENT_VARIABLES, "OPENCODE_DB")
-"""All environment variables that tell where agents store their sessions."""
+"""All environment variables that say where agents store their sessions."""
 
 
 def _path_type(platform: str) -> type[PurePath]:
@@ -203,7 +203,7 @@ class Home:
 
     @property
     def server(self) -> Path:
-        """What belongs to `lerim serve`: its token, its lock, where it listens, and its log."""
+        """The files of `lerim serve`: its token, its lock, the address it listens on, and its log."""
         return self.root / "server"
 
     def project(self, key: str) -> Path:

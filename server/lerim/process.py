@@ -113,7 +113,8 @@ def _windows_folder(environ: Mapping[str, str]) -> PureWindowsPath:
 
 
 def build_kill_launch(pid: int, environ: Mapping[str, str], platform: str = sys.platform) -> ProcessLaunch | None:
-    """Returns the command that ends a process and all its children, or None on POSIX, where a signal to the group does.
+    """Returns the command that ends a process and all its children, or None on POSIX, where a signal to the group does
+    that.
 
     The program is given by its absolute path, so that one of the same name in a repository or in PATH is never run.
     """
@@ -143,7 +144,7 @@ def kill_group(pid: int, environ: Mapping[str, str]) -> None:
 
 
 def lower_priority() -> None:
-    """Lower the priority of this process; on Windows the parent has already done so when starting it."""
+    """Lowers the priority of this process; on Windows the parent has already done so when starting it."""
     if sys.platform != "win32":
         os.nice(NICE)
 

@@ -31,21 +31,22 @@ from lerim.errors import LerimError, Problem, error_reason
 DEFAULT_WAIT = 5.0
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _UNUSABLE = (*_DAMAGED, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT)
-"""The codes of a database that is damaged or has other tables than its version; others pass (locked, disk full)."""
+"""The error codes of a database that is damaged or whose tables are not those of its version. Other errors are
+temporary (locked, disk full)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schema:
-    """What one of our databases holds, and how it is opened.
+    """The contents of one of Lerim's databases, and how it is opened.
 
     `upgrade(db, version)` brings a database of an older version to this one, inside a transaction; version 0 is a new
-    database. `probe` is a query that fails where the tables are not as they must be. `settings` are PRAGMAs of each
+    database. `probe` is a query that fails if the tables are not as they must be. `settings` are PRAGMAs of each
     connection and `wal` is the journal of a new database. `wait` is how many seconds to wait for other processes.
     `damage_errors` are the exceptions that show damage besides SQLite's own.
 
     The messages of `error` begin with `name` ("The review ledger") or `failure` ("The review ledger cannot be used")
-    and end with `todo`, or `todo_damaged` if the database is damaged. `replacement_notice` tells the person what they
-    lose when a damaged database is replaced; if it is empty, the database is not replaced.
+    and end with `todo`, or `todo_damaged` if the database is damaged. `replacement_notice` tells the person what
+    they lose when a damaged database is replaced; if it is empty, the database is not replaced.
     """
 
     name: str
@@ -62,16 +63,17 @@ class Schema:
     damage_errors: tuple[type[Exception], ...] = ()
     replacement_notice: str = ""
     code: str = ""
-    """The code of the problems that report the replacement, and errors (`note_errors`)."""
+    """The code of the problems that report a replacement, and of those that report errors (`note_errors`)."""
 
 
 def open_database(
     path: Path, schema: Schema, problems: list[Problem] | None = None, wait: float | None = None
 ) -> sqlite3.Connection:
-    """Opens the database at `path`, which is created, upgraded or replaced where needed.
+    """Opens the database at `path`, and creates, upgrades or replaces it first if needed.
 
-    The connection is in autocommit mode (use `transaction`) and belongs to one thread. `problems` gets one where a
-    damaged database was replaced. `wait` replaces the schema's for this connection. Raises the schema's error.
+    The connection is in autocommit mode (use `transaction`) and belongs to one thread. If a damaged database was
+    replaced, a problem is added to `problems`. `wait` replaces the schema's `wait` for this connection. Raises the
+    schema's error.
     """
     with convert_errors(path, schema):
         db = None if _is_marked_damaged(path, schema) else _open_usable(path, schema, wait)
@@ -84,7 +86,8 @@ def open_database(
 
 
 def open_existing(path: Path, schema: Schema) -> sqlite3.Connection | None:
-    """Opens the database at `path` as it is; None where there is none of this version. Raises the schema's error."""
+    """Opens the database at `path` as it is. Returns None if there is no database of this version. Raises the
+    schema's error."""
     with convert_errors(path, schema):
         return _open_current(path, schema, None)
 
@@ -97,7 +100,7 @@ def connect(
     any_thread: bool = False,
     settings: Sequence[str] = (),
 ) -> sqlite3.Connection:
-    """Connects to the database at `path`, which is not created, or to a new one in memory (None).
+    """Connects to the existing database at `path` or, if that is None, to a new one in memory.
 
     The connection is in autocommit mode. Raises sqlite3.Error.
     """
@@ -115,15 +118,16 @@ def connect(
 
 
 def file_uri(path: PurePath) -> str:
-    """Returns an absolute path as the URI that SQLite takes: `?`, `#`, `%` and drives are data; no host is ever
-    named."""
+    """Returns an absolute path as a URI for SQLite. `?`, `#`, `%` and drive letters are part of the path, and no
+    host is ever named."""
     posix_path = path.as_posix()
     return "file://" + ("" if posix_path.startswith("/") else "/") + quote(os.fsencode(posix_path))
 
 
 @contextmanager
 def transaction(db: sqlite3.Connection, *, exclusive: bool = False) -> Iterator[None]:
-    """A writing transaction: all of the block is committed, or nothing of it. `exclusive` keeps readers out, too."""
+    """Runs the block in a write transaction: either all of it is committed, or nothing. `exclusive` keeps readers
+    out, too."""
     db.execute("BEGIN EXCLUSIVE" if exclusive else "BEGIN IMMEDIATE")
     try:
         yield
@@ -135,8 +139,9 @@ def transaction(db: sqlite3.Connection, *, exclusive: bool = False) -> Iterator[
 
 
 def run_script(db: sqlite3.Connection, script: str) -> None:
-    """Executes SQL statements, each of which ends a line, in the current transaction (`executescript` commits it)."""
-    for statement in script.split(";\n"):  # SQLite takes an empty one
+    """Executes SQL statements, each of which ends with `;` and a line end, in the current transaction
+    (`executescript` would commit it)."""
+    for statement in script.split(";\n"):  # SQLite accepts an empty one
         db.execute(statement)
 
 
@@ -159,8 +164,8 @@ def read_stamp(path: Path) -> tuple[int, ...]:
 
 @contextmanager
 def convert_errors(path: Path, schema: Schema) -> Iterator[None]:
-    """Raises what SQLite and the system raise in the block as the schema's error. Damage is remembered where a damaged
-    database is replaced, so that the next opening does so."""
+    """Raises the errors of SQLite and the system in the block as the schema's error. If the schema replaces damaged
+    databases, damage is recorded, so that the database is replaced the next time it is opened."""
     # filelock.Timeout is an OSError
     faults: tuple[type[Exception], ...] = (sqlite3.Error, OSError, *schema.damage_errors)
     try:
@@ -168,7 +173,7 @@ def convert_errors(path: Path, schema: Schema) -> Iterator[None]:
     except faults as error:
         damaged = _has_code(error, _DAMAGED, schema)
         if damaged and schema.replacement_notice:
-            with suppress(OSError):  # the damage is met again
+            with suppress(OSError):  # the damage will be found again
                 _damage_marker(path).touch(mode=0o600)
         todo = schema.todo_damaged if damaged else schema.todo
         raise schema.error(f"{schema.failure}: {error_reason(error)}.", where=str(path), todo=todo) from error
@@ -176,7 +181,7 @@ def convert_errors(path: Path, schema: Schema) -> Iterator[None]:
 
 @contextmanager
 def note_errors(path: Path, schema: Schema, problems: list[Problem]) -> Iterator[None]:
-    """Ends the block where `convert_errors` would raise, and adds the error to `problems`, once."""
+    """Ends the block at an error that `convert_errors` would raise, and adds that error to `problems`, only once."""
     try:
         with convert_errors(path, schema):
             yield
@@ -187,7 +192,8 @@ def note_errors(path: Path, schema: Schema, problems: list[Problem]) -> Iterator
 
 
 def _open_current(path: Path, schema: Schema, wait: float | None) -> sqlite3.Connection | None:
-    """None where there is no file, or one of an older version."""
+    """Opens the database if it is of this version. Returns None if there is no file, or one of an older version.
+    Raises the schema's error for a newer version, or sqlite3.Error or OSError."""
     if not _file_exists(path):
         return None
     try:
@@ -211,7 +217,7 @@ def _open_current(path: Path, schema: Schema, wait: float | None) -> sqlite3.Con
 
 
 def _open_usable(path: Path, schema: Schema, wait: float | None) -> sqlite3.Connection | None:
-    """As `_open_current`, and None where it must be replaced."""
+    """Opens a database like `_open_current`, but also returns None if it must be replaced."""
     try:
         return _open_current(path, schema, wait)
     except sqlite3.Error as error:
@@ -221,7 +227,7 @@ def _open_usable(path: Path, schema: Schema, wait: float | None) -> sqlite3.Conn
 
 
 def _open_or_make(path: Path, schema: Schema, problems: list[Problem] | None, wait: float | None) -> sqlite3.Connection:
-    """Creates, upgrades or replaces the database, unless another process has done so; the lock is held."""
+    """Creates, upgrades or replaces the database, unless another process has done so. The caller holds the lock."""
     if not _is_marked_damaged(path, schema):
         db = _open_usable(path, schema, wait)
         if db is not None:
@@ -244,14 +250,14 @@ def _connect_with_settings(path: Path, schema: Schema, wait: float | None) -> sq
 
 
 def _try_upgrade(path: Path, schema: Schema) -> bool:
-    """Upgrade the database in one transaction; False where it must be replaced."""
+    """Upgrades the database in one transaction. Returns False if it must be replaced instead."""
     faults: tuple[type[Exception], ...] = (sqlite3.Error, *schema.damage_errors)
     try:
         with closing(_connect_with_settings(path, schema, None)) as db:
             with transaction(db):
                 _upgrade(db, schema)
             if schema.wal:
-                db.execute("PRAGMA journal_mode = WAL")  # it may have been empty
+                db.execute("PRAGMA journal_mode = WAL")  # an empty file does not use a -wal yet
     except faults as error:
         if schema.replacement_notice and _has_code(error, _UNUSABLE, schema):
             return False
@@ -277,12 +283,12 @@ def _create(path: Path, schema: Schema) -> None:
         with transaction(db):
             _upgrade(db, schema)
         if schema.wal:
-            db.execute("PRAGMA journal_mode = WAL")  # last: so nothing of it is in a log beside
+            db.execute("PRAGMA journal_mode = WAL")  # last, so that no data is left in a -wal
     new.replace(path)
 
 
 def _file_exists(path: Path) -> bool:
-    """Returns whether there is a file to open, which is then private. Raises OSError where it cannot be read and
+    """Returns whether there is a file to open, and makes it private. Raises OSError if it cannot be read and
     written."""
     try:  # another process may move a damaged database away at any instant
         mode = path.stat().st_mode
@@ -290,11 +296,11 @@ def _file_exists(path: Path) -> bool:
             number = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
             raise OSError(number, os.strerror(number), str(path))
         effective = os.access in os.supports_effective_ids
-        if not os.access(path, os.R_OK | os.W_OK, effective_ids=effective):  # SQLite would open it for reading alone
+        if not os.access(path, os.R_OK | os.W_OK, effective_ids=effective):  # SQLite would open it read-only
             path.stat()
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
         if os.name == "posix" and mode & 0o077:
-            path.chmod(0o600)  # SQLite gives -wal and -shm the rights of this file
+            path.chmod(0o600)  # SQLite gives -wal and -shm the permissions of this file
     except FileNotFoundError:
         return False
     return True
@@ -305,7 +311,7 @@ def _is_marked_damaged(path: Path, schema: Schema) -> bool:
 
 
 def _damage_marker(path: Path) -> Path:
-    """Returns the file that says that damage was met in the database."""
+    """Returns the path of the marker file, which exists if damage was found in the database."""
     return path.with_name(f"{path.name}.damaged")
 
 

@@ -1,5 +1,5 @@
-"""Opens closed standard streams, and reserves them for a protocol. Imports next to nothing, so that `lerim mcp` starts
-at once."""
+"""Opens closed standard streams, and reserves them for a protocol. Imports almost nothing, so that `lerim mcp`
+starts at once."""
 
 from __future__ import annotations
 

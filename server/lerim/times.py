@@ -1,4 +1,5 @@
-"""Times as people type them (`36h`, `14d`, `2026-07-01`, `2026-07-01T12:30`), and as people and programs get them."""
+"""Parses times as people type them (`36h`, `14d`, `2026-07-01`, `2026-07-01T12:30`), and formats times for people
+and programs."""
 
 from __future__ import annotations
 
@@ -35,8 +36,8 @@ def end_of_day(moment: datetime) -> datetime:
 
 
 def format_utc(time: datetime | None) -> str:
-    """Formats a time as memory files and answers to programs have it: UTC, `2026-08-01T10:20:30Z`; "" for None. A time
-    without a zone counts as UTC."""
+    """Formats a time in the form used in memory files and answers to programs: UTC, `2026-08-01T10:20:30Z`; "" for
+    None. A time without a zone counts as UTC."""
     if time is None:
         return ""
     utc = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

@@ -38,7 +38,8 @@ _SCRIPT_RUN = re.compile(
 )
 _HAN = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _MAX_WHOLE_RUN = 3
-"""A run of up to this many Chinese characters is searched for as a whole, a longer one as pairs of neighbours."""
+"""The most characters of a Chinese run that is searched for as a whole. A longer one is searched for as pairs of
+neighbouring characters."""
 _IRREGULAR_FORMS = """
     become became, begin began begun, break broke broken, bring brought, build built, buy bought, catch caught,
     choose chose chosen, come came, deal dealt, draw drew drawn, drive drove driven, eat ate eaten, fall fell
