@@ -15,6 +15,7 @@ import threading
 import time
 import uuid
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -44,11 +45,12 @@ LINT_COMMANDS = (
 
 @dataclass
 class Tally:
-    """The counts of all checks. `failures` has a readable description of each failure."""
+    """The counts of all checks. `failures` has a readable description of each failure, `skipped` how many tests were
+    skipped for each reason."""
 
     passed: int = 0
     failed: int = 0
-    skipped: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
 
     def add_failure(self, description: str) -> None:
@@ -92,11 +94,18 @@ def main(chosen_checks: list[str]) -> int:
         checks[name](tally)
     if chosen_checks == ["lint"]:
         return 1 if tally.failed else 0
+    show_results(tally)
+    return 1 if tally.failed or not tally.passed else 0
+
+
+def show_results(tally: Tally) -> None:
+    """Print what failed, why tests were skipped, and the counts as the last line."""
     for line in tally.failures:
         print(f"FAILED: {line}")
-    skipped = f", {tally.skipped} skipped" if tally.skipped else ""
+    for reason, count in tally.skipped.most_common():
+        print(f"skipped ({count}): {reason}")
+    skipped = f", {tally.skipped.total()} skipped" if tally.skipped else ""
     print(f"{tally.passed} passed, {tally.failed} failed{skipped}", flush=True)
-    return 1 if tally.failed or not tally.passed else 0
 
 
 def run_lint(tally: Tally) -> None:
@@ -335,8 +344,8 @@ def add_report(tally: Tally, description: str, report: Path, code: int) -> None:
             tally.failures.append(
                 f"{description}: {case.get('classname', '')} {case.get('name', '')}".replace("  ", " ")
             )
-        elif case.find("skipped") is not None:
-            tally.skipped += 1
+        elif (skipped := case.find("skipped")) is not None:
+            tally.skipped[skipped.get("message") or description] += 1
         else:
             tally.passed += 1
     tally.failed += failed

@@ -7,12 +7,14 @@ from collections.abc import Callable
 
 import pytest
 
-from claude_lines import Fields
+from chat_server import finds
+from claude_lines import Fields, prompt
 from desk import Desk, correction
 from hang import HANG
 from lerim.models import consent
 from lerim.org import LocalSessions, Worker, reconcile_project
 from lerim.team import TeamDatabase
+from model_desk import CENTS, model, story
 from organisation import Organisation
 from terminal import answer, run
 
@@ -57,6 +59,27 @@ def test_sessions_are_sent_once_worked_through_and_reconciled(organisation: Orga
     assert {row[:3] for row in after if row[-1] == "proposed"} > {row[:3] for row in before if row[-1] == "proposed"}
     everything = "\n".join(str(row) for row in organisation.rows("SELECT * FROM extractions"))
     assert str(desk.repo) not in everything and "No, use" not in everything
+
+
+def test_the_database_holds_no_path_and_of_a_transcript_only_what_candidates_quote(organisation: Organisation) -> None:
+    desk = organisation.desk
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    desk.session("s1", *correct(desk, "httpx"), prompt(f"The token is {secret}"))
+    organisation.send()
+    worker = Worker(TeamDatabase(organisation.url, "platform"), os.environ, until_done=True)
+    worker.run()
+    story(desk, "s2")
+    with model(desk, finds(CENTS)) as service:
+        organisation.send()
+        Worker(worker.database, os.environ, until_done=True).run()
+        assert any("Anything else?" in one.prompt for one in service.asked)
+    tables = organisation.rows("SELECT tablename FROM pg_tables WHERE schemaname = 'lerim'")
+    held = "\n".join(str(row) for (name,) in tables for row in organisation.rows(f"SELECT * FROM {name}"))
+    assert "No, use httpx" in held and CENTS["title"] in held
+    for text in ("Read the config", "def load(path)", "perfect, commit it", "Anything else?", "Noted:", secret):
+        assert text not in held
+    for path in (desk.repo, desk.home.root, desk.projects):
+        assert str(path) not in held
 
 
 def test_yes_approves_only_the_model_whose_price_was_shown(
