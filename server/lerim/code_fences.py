@@ -8,10 +8,12 @@ _FENCE = re.compile(r"[ \t]{0,12}(`{3,200}|~{3,200})([^\n]*)")
 
 
 def next_fence(line: str, fence: str) -> str:
-    """Returns the mark of the code fence that is open after this line, "" if none; `fence` is the one open before it.
+    """Returns the mark of the code fence that is open after this line, or "" if none is; `fence` is the one that was
+    open before it.
 
-    Backticks with others behind them are code in a sentence ("```npm test``` fails") and open none; text behind the
-    mark closes none (https://spec.commonmark.org/0.31.2/#fenced-code-blocks). In lists, fences may be indented.
+    Backticks that are followed by more backticks on the same line are code within a sentence ("```npm test```
+    fails") and open no fence; a mark followed by text closes none
+    (https://spec.commonmark.org/0.31.2/#fenced-code-blocks). In lists, fences may be indented.
     """
     found = _FENCE.match(line)
     if found is None:
@@ -23,7 +25,7 @@ def next_fence(line: str, fence: str) -> str:
 
 
 def remove_fenced_code(text: str) -> str:
-    """Returns a text without its fenced code blocks; one that is not closed extends to the end."""
+    """Returns a text without its fenced code blocks; a block that is not closed extends to the end."""
     kept: list[str] = []
     fence = ""
     for line in text.split("\n"):

@@ -23,7 +23,7 @@ class LerimError(Exception):
     code: str = "error"
     exit_code: ClassVar[int] = 1
     generic_message: ClassVar[str] = "it could not be done"
-    """What happened, in Lerim's own words: a message of the service may repeat what it was sent."""
+    """What happened, in Lerim's own words, because a message of the service may repeat the text that it was sent."""
     diff: str = ""
     """Text of a file, to be shown to the person only. It is not part of the message, so that it never reaches a log."""
 
@@ -125,7 +125,7 @@ class MemoryError_(LerimError):  # noqa: N801, N818 - `MemoryError` is Python's 
 
 
 class MissingReferenceError(MemoryError_):
-    """What a memory refers to was not found, so that it cannot be compared with the code."""
+    """Something that a memory refers to was not found, so that the memory cannot be compared with the code."""
 
     code = "missing-reference"
 
@@ -249,11 +249,11 @@ class NotTakenError(ServerError):
 
 
 class NoAnswerError(ServerError):
-    """A request was sent to the running server and no answer came, so what was asked may have been done."""
+    """A request was sent to the running server but no answer came, so the request may have been carried out."""
 
 
 class OrgError(LerimError):
-    """An organisation's database cannot be reached or used, or does not allow what was asked of it."""
+    """An organisation's database cannot be reached or used, or does not allow the request."""
 
     code = "org"
 

@@ -1462,8 +1462,8 @@ export interface SessionTurn {
   calls: ShownCall[];
 }
 /**
- * A tool call: what was done, in one line, how it ended ('' if unknown), the exit code, and the rest of its
- * text. `edits`: the call changed files, and the transcript may record how.
+ * A tool call: a line that says what was done, how the call ended ('' if unknown), the exit code, and the rest
+ * of its text. `edits`: the call changed files, and the transcript may record how.
  */
 export interface ShownCall {
   title: string;

@@ -117,7 +117,7 @@ class History:
         return None if output is None else output.decode("ascii", "replace").split()
 
     def find_additions(self, folder: str) -> dict[str, Addition] | None:
-        """Returns the commit that last added each file below a folder of HEAD. A file that a merge added has none.
+        """Returns the commit that last added each file below a folder of HEAD. A file that a merge added is left out.
 
         Also returns None for a shallow clone, whose oldest commit seems to add every file.
         """
@@ -129,7 +129,8 @@ class History:
         return None if output is None else _parse_additions(output.decode("utf-8", "surrogateescape"))
 
     def _tips(self) -> tuple[str, ...]:
-        """Returns the options that select what a listing starts from; a repository without a commit has no HEAD."""
+        """Returns the options that select the commits with which a listing starts; a repository without a commit has
+        no HEAD."""
         has_head = self._run("rev-parse", "--verify", "-q", "HEAD") is not None
         return ("--branches", "--tags", *(("HEAD",) if has_head else ()))
 

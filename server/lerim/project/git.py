@@ -1,7 +1,7 @@
 """Asks git where files of a repository were moved, and which files contain a word or have a name.
 
 Git is run without a shell, for a limited time, and in such a way that a repository's settings cannot start anything.
-A thread of the sidecar runs it where a person waits for one answer; everything else is asked in jobs. Without git on
+If a person is waiting for an answer, a thread of the sidecar runs git; everything else runs in jobs. Without git on
 the machine this information is missing.
 """
 
@@ -108,8 +108,8 @@ class Git:
         return None if output is None else set(filter(None, output.decode("utf-8", "surrogateescape").split("\0")))
 
     def find_renamed_file(self, path: str) -> str:
-        """Returns where a file is now that is gone: the index, or the commit in which it went, has it as renamed. ""
-        if they do not, or git cannot tell within a few seconds."""
+        """Returns the present path of a file that no longer exists, if the index, or the commit that removed it,
+        says that it was renamed. Returns "" if neither does, or if git cannot tell within a few seconds."""
         seen: set[str] = set()
         while path and path not in seen:
             seen.add(path)

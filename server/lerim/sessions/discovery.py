@@ -29,7 +29,7 @@ class TranscriptChanges:
 
 @dataclass(slots=True)
 class DiscoveredStores:
-    """What `discover_stores` and `open_databases` found on this machine.
+    """The results of `discover_stores` and `open_databases` on this machine.
 
     `copied_places` are the places of files that are not read because another file contains the same session.
     `opened_databases` are the databases whose sessions were listed, `damaged_stores` those that turned out to be
@@ -80,7 +80,7 @@ def open_databases(
 
     A database that cannot be read becomes a problem. If it is damaged, it is not opened again until it changes
     (`damaged` are the databases found damaged earlier); if a lock or the system prevented reading, it is tried in
-    every cycle. `listings` caches what was listed, so that a second call lists only the databases that changed
+    every cycle. `listings` caches the listed sessions, so that a second call lists only the databases that changed
     since.
     """
     listings = {} if listings is None else listings

@@ -90,7 +90,7 @@ class ExportedTurn(msgspec.Struct, frozen=True):
 
 def export_session(db: sqlite3.Connection, place: str, problems: list[Problem]) -> Iterator[ExportedTurn]:
     """Yields the turns of the session at a place of the catalog, in order, from its transcript. The same transcript
-    gives the same objects. What could not be read is added to `problems`.
+    gives the same objects. A problem is added to `problems` for everything that could not be read.
 
     Raises NotFoundError if the transcript is gone, TranscriptError if it cannot be read.
     """

@@ -36,7 +36,7 @@ PLATFORM_NAMES: Mapping[Platform, str] = {
 
 
 def agent_name(platform: str) -> str:
-    """Returns an agent's name as people know it; the platform as it is if there is no such agent."""
+    """Returns the display name of an agent, or `platform` unchanged if there is no such agent."""
     return PLATFORM_NAMES.get(cast("Platform", platform), platform)
 
 
@@ -253,8 +253,8 @@ class DamagedStore:
 
 @dataclass(frozen=True, slots=True)
 class StoreContents:
-    """What was found in an agent's store: transcripts, databases with more sessions, and problems. `copies` are files
-    whose session is already among the transcripts; they are not read."""
+    """The contents of an agent's store as far as they were found: transcripts, databases with more sessions, and
+    problems. `copies` are files whose session is already among the transcripts; they are not read."""
 
     transcripts: list[Transcript] = field(default_factory=list)
     databases: list[Database] = field(default_factory=list)

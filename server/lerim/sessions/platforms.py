@@ -1,8 +1,8 @@
 """The agents whose sessions are read, and the places they are read from: `platforms.json` in the home folder, written
 by `lerim connect`.
 
-Without the file, every agent whose store is in its usual place is read. The file contains only what differs from
-that.
+Without the file, every agent whose store is in its usual place is read. The file contains only the choices that
+differ from this default.
 """
 
 from __future__ import annotations

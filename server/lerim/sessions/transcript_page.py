@@ -34,8 +34,8 @@ CallStatus = Literal["", "ok", "error", "denied", "interrupted", "pending"]
 
 @dataclass(frozen=True, slots=True)
 class ShownCall:
-    """A tool call: what was done, in one line, how it ended ('' if unknown), the exit code, and the rest of its
-    text. `edits`: the call changed files, and the transcript may record how."""
+    """A tool call: a line that says what was done, how the call ended ('' if unknown), the exit code, and the rest
+    of its text. `edits`: the call changed files, and the transcript may record how."""
 
     title: str
     status: CallStatus
@@ -111,9 +111,9 @@ def _make_calls(calls: Sequence[StoredCall], limit: int) -> list[ShownCall]:
 
 
 def _split_title(call: StoredCall, text: str) -> tuple[str, str]:
-    """Returns a call's title and the rest of its text. The title is a command, or else the tool with the files it names
-    and, unless it changes them, what the agent asked of it: a pattern, a question, an address. An error stays whole in
-    the rest, too."""
+    """Returns a call's title and the rest of its text. The title is a command, or else the tool with the files it
+    names and, unless it changes them, what the agent asked of it: a pattern, a question, an address. An error is
+    also kept whole in the rest."""
     title, _, rest = text.partition("\n")
     if call.changes_files or title.startswith("$ "):
         return shorten_line(title, _MAX_CALL_TITLE), rest

@@ -57,7 +57,8 @@ _PACKAGE_VERSION = compile_later(
     rf"|(?P<path>(?:npm:)?(?:@[a-z0-9-]{{1,60}}/)?[a-z][a-z0-9]{{0,40}}(?:[._-][a-z0-9]{{1,40}}){{0,8}})"
     rf"(?:@|:|={{2}})[\^~]?v?{_VERSION}\Z"
 )
-"""A version, a range of versions, or a package with one, as lock files have them beside names such as `token-types`."""
+"""A version, a range of versions, or a package with a version, as lock files have them next to names such as
+`token-types`."""
 _LOCAL_PACKAGE = compile_later(r"(?:link|file|portal):(?:\.{1,2}/){1,9}(?P<path>[\w.@/-]{1,300})\Z")
 _SOURCE_FILE = compile_later(
     r"(?P<path>(?:[\w.@-]{1,80}/){1,20}[\w.@-]{1,120})\.(?:go|rs|java|kt|rb|php|cs|cpp|hpp|cc|c|h|swift|scala|tsx|jsx|mjs"

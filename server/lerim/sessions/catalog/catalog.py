@@ -106,9 +106,9 @@ class Catalog:
         owners: OwnerLookup,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Iterator[IndexResult]:
-        """Indexes the turns that readings (started at `load_resume`) yield, in short transactions. Several small
-        transcripts share one, which is faster, so their results arrive together. Pass a generator, so that each reading
-        is created only when needed. Stops early once `cancelled` returns True.
+        """Indexes the turns that `readings` yield, in short transactions. Each reading must begin at `load_resume`.
+        Several small transcripts share one, which is faster, so their results arrive together. Pass a generator, so
+        that each reading is created only when needed. Stops early once `cancelled` returns True.
 
         A position is written together with the turns before it, so an interrupted run can be repeated with the same
         result. A transcript that cannot be read is a problem in its result. Raises CatalogError.

@@ -1,5 +1,5 @@
-"""The turns of a session from which its summary is made: what was said, the tool calls and their status, the files
-named."""
+"""The turns of a session from which its summary is made: messages, tool calls with their status, and the files named
+in them."""
 
 from __future__ import annotations
 

@@ -32,8 +32,8 @@ class JobRow(msgspec.Struct, frozen=True):
     """One job of a project that is not done.
 
     `session` is the agent's id of the session; `title` may contain any text from a transcript. `next_try` is None if
-    the job will not run by itself: it is running, dead or skipped, or its transcript is gone. `reason` says why it
-    failed, was skipped, or does not run when it is due.
+    the job will not run by itself because it is running, dead or skipped, or its transcript is gone. `reason` says
+    why it failed, was skipped, or does not run when it is due.
     """
 
     id: int

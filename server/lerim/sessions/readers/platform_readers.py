@@ -46,7 +46,7 @@ class PlatformReader(Protocol):
     """The interface of a module that reads one agent's sessions."""
 
     def scan_root(self, root: Path, folders: Sequence[str], /) -> StoreContents:
-        """Lists what a root contains, from stat alone. `folders` are working folders known on this machine."""
+        """Lists the contents of a root, from stat alone. `folders` are working folders known on this machine."""
         ...
 
     def open_session(self, transcript: Transcript, resume: bytes | None = None, /, *, brief: bool = False) -> Readable:
@@ -80,7 +80,7 @@ ROOT_FINDERS: Mapping[Platform, Callable[[Mapping[str, str]], tuple[PurePath, ..
 
 
 def find_sessions(platform: Platform, root: Path, folders: Sequence[str]) -> StoreContents:
-    """Lists what a root contains, from stat alone. A root that cannot be read is reported as a problem in the
+    """Lists the contents of a root, from stat alone. A root that cannot be read is reported as a problem in the
     result."""
     try:
         with faults_as_errors(platform, str(root)):

@@ -28,8 +28,8 @@ _ESCAPED_OPENING, _ESCAPED_CLOSING = (f"{mark}{MEMORIES_TAG}>".translate(_ESCAPE
 
 
 def without_served_memories(turn: Turn) -> Turn:
-    """Returns a turn without the output of Lerim's own tools and commands and without what was read from Lerim's own
-    files, and without memories in other outputs, such as those that a hook appended."""
+    """Returns a turn without the output of Lerim's own tools and commands, and without text read from Lerim's own
+    files. Memories in other outputs, such as those that a hook appended, are removed too."""
     if not turn.tool_calls:
         return turn
     calls = tuple(map(_without_memories, turn.tool_calls))

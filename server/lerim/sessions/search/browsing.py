@@ -62,7 +62,7 @@ class SessionListItem:
 
 @dataclass(frozen=True, slots=True)
 class SessionOutline:
-    """The kind and approximate length in characters of each turn of a session; `position` is that of the
+    """The kind and approximate length in characters of each turn of a session; `position` is the position of the
     requested turn, -1 for none."""
 
     kinds: tuple[TurnKind, ...]
@@ -113,7 +113,8 @@ def list_recent_sessions(
     db: sqlite3.Connection, projects: Sequence[str] | None, start: int, limit: int, day: str | None = None
 ) -> tuple[list[SessionListItem], int]:
     """Returns the sessions of the projects from index `start` on, the most recently ended first, and how many there
-    are. None means every project. With `day`, as `list_days` returns it, only those that ended on it."""
+    are. None means every project. With `day`, as `list_days` returns it, returns only sessions that ended on that
+    day."""
     parameters = {**_select_projects(db, projects), "start": start, "limit": limit, "day": day}
     listed = f"{_FROM_LISTED_SESSIONS} AND (:day IS NULL OR {_DAY_COLUMN} = :day)"
     [(total,)] = db.execute(f"SELECT count(*){listed}", parameters)

@@ -44,7 +44,7 @@ NO_FILTERS = SessionFilters()
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
     """One word of a query. `fts_expression`: the expression that the index is queried with. `stems`: the stems of
-    its parts, which must be adjacent if there are several (`max_attempts`). `unsplit_stems`: the same without
+    its parts, which must be adjacent if there are several (`max_attempts`). `unsplit_stems`: the stems without
     splitting `camelCase` names (`getUserName.ts`: getusernam, ts). `joined`: the word without separators.
     `with_signs`: the word in lower case if it begins or ends with signs (`c++`, `.net`, `--force`), which the index
     does not know; else ''."""

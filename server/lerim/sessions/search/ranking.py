@@ -1,6 +1,6 @@
 """Ranks the turns the index returned, by reading them.
 
-The score of a turn depends on the words it contains and those of its neighbours, the rest of its session, how close
+The score of a turn depends on the words that it and its neighbours contain, the rest of its session, how close
 together the words are, who speaks, and whether it is a question. The weights were tuned on one half of a corpus of
 chats and checked on the other (benchmarks/session_search.py).
 """
@@ -23,7 +23,7 @@ BM25_SATURATION, BM25_LENGTH = 0.9, 0.3
 """The parameters k1 and b of BM25: how soon repetitions of a word stop adding to the score, and how much the length
 of a turn reduces it."""
 NEIGHBOUR_WEIGHTS = {-1: 0.8, -2: 0.6, -3: 0.2, 1: 0.3, 2: 0.2}
-"""The weight of a word in a turn of prose this many turns away: a question says what its answer is about."""
+"""The weight of a word in a turn of prose this many turns away, because a question says what its answer is about."""
 SMALLER_COUNT_WEIGHT = 0.2
 """The weight with which the smaller of two counts, a turn's own and its neighbours', is added to the larger one."""
 SESSION_WEIGHT = 0.2
@@ -166,7 +166,7 @@ def _score_turn(one: TurnMatch, query: SearchQuery, near: Sequence[float], sessi
 
 
 class _QueryWords:
-    """A search for the words of a query in texts. What was found out about a word is cached for the next text."""
+    """A search for the words of a query in texts. The results for each word of a text are cached for the next text."""
 
     def __init__(self, terms: Sequence[QueryTerm]) -> None:
         self._terms = terms

@@ -1,8 +1,8 @@
-"""Facts: what single turns show, such as a command that failed, a decision, or a file that was written.
+"""Stores facts that single turns show, such as a command that failed, a decision, or a file that was written.
 
 Each turn has one packed row, written in the same transaction as the position of the job that read it, so both are
-kept or rolled back. They are derived: reading a session again writes the same rows. What a model found in a turn is
-stored in a separate row, which is NULL while the turn waits for a model.
+kept or rolled back. Facts are derived: reading a session again writes the same rows. The facts that a model found in
+a turn are stored in a separate row, which is NULL while the turn waits for a model.
 """
 
 from __future__ import annotations

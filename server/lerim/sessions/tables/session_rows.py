@@ -84,8 +84,8 @@ def load_resume(db: sqlite3.Connection, place: str) -> bytes | None:
 def finish_transcript(
     db: sqlite3.Connection, number: int, transcript: Transcript, session: Session, resume: bytes, damage: str
 ) -> None:
-    """Records that the transcript was read to its end: its totals, stamp and resume position, and what is damaged (''
-    if nothing); call it inside a transaction."""
+    """Records that the transcript was read to its end: its totals, stamp and resume position, and which part of it
+    is damaged ('' if none); call it inside a transaction."""
     db.execute(
         "UPDATE transcripts SET size = ?, mtime_ns = ?, inode = ?, session = ?, parent = ?, cwd = ?, vanished = 0,"
         " error = ?, failed = NULL WHERE id = ?",
@@ -134,8 +134,8 @@ def fail_transcript(db: sqlite3.Connection, transcript: Transcript, problem: Pro
 
 
 def find_session_places(db: sqlite3.Connection, session: str) -> list[str]:
-    """Returns the place of the session with this id, or else of all sessions whose id starts with it; of copies, the
-    one that has turns."""
+    """Returns the place of the session with this id, or else the places of all sessions whose id starts with it;
+    among copies, the place of the one that has turns."""
     wanted = replace_surrogates(session)
     rows = db.execute(
         "SELECT place, session FROM transcripts t JOIN sessions s ON s.transcript = t.id"
@@ -187,7 +187,8 @@ def count_sessions(db: sqlite3.Connection, project: str, folders: Iterable[str],
 
 
 def find_copied_transcripts(db: sqlite3.Connection, project: str | None) -> frozenset[int]:
-    """Returns the rows of transcripts whose turns all belong to another one, for a project or (None) for all."""
+    """Returns the rows of transcripts whose turns all belong to another transcript, for one project or, if `project`
+    is None, for all."""
     return frozenset(row[0] for row in db.execute(_COPIED_TRANSCRIPTS, {"project": project, "folders": "[]"}))
 
 

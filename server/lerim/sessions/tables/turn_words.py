@@ -1,7 +1,7 @@
 """A turn's words in the full-text index: what was said, the tool calls, and what was said in the turns around it.
 
-The index does not store its text, so changing a row requires its old columns. These are computed again from the rows of
-`turns`, because the columns of a turn depend on nothing else.
+The index does not store its text, so the old columns of a row are needed to change it. They are computed again from
+the rows of `turns`, on which alone they depend.
 """
 
 from __future__ import annotations

@@ -76,7 +76,8 @@ def is_antigravity_log(path: Path) -> bool:
 
 
 def find_conversations(root: Path, contents: StoreContents) -> None:
-    """Adds the conversations with a log under `antigravity*/brain`, and a problem for whatever cannot be read."""
+    """Adds the conversations with a log under `antigravity*/brain`, and a problem for everything that cannot be
+    read."""
     for product in list_subfolders(root, contents.problems):
         if product.name.startswith("antigravity"):
             folders = _read_workspaces(product)

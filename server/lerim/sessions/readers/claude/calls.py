@@ -1,4 +1,4 @@
-"""Tool calls of Claude Code: their arguments and their results."""
+"""Parses the tool calls of Claude Code: their arguments and their results."""
 
 from __future__ import annotations
 

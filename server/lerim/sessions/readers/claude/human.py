@@ -97,7 +97,7 @@ def parse_claude_prompt(record: ClaudeRecord) -> TypedText | None:
 
 
 def parse_request(record: ClaudeRecord, *, is_subagent: bool) -> str:
-    """Returns what another agent asks of a teammate or a subagent in a record; '' if it asks for nothing."""
+    """Returns the task that another agent gives a teammate or a subagent in a record; '' if there is none."""
     if record.message is None or record.is_meta:
         return ""
     text = text_outside_blocks("\n".join(block_texts(record.message.content)), _AROUND_REQUESTS).strip()

@@ -1,4 +1,4 @@
-"""Prompts typed while the agent was busy: each is one prompt, even if several records contain it.
+"""Recognizes prompts typed while the agent was busy: each counts as one prompt, even if several records contain it.
 
 Since 2.1.96 such a prompt is an attachment. Before that, only the log of the queue contains it: a prompt that was
 enqueued and then removed went to the model in the middle of its work. (A dequeued prompt is repeated as an ordinary

@@ -56,7 +56,7 @@ _RECORD_TYPES = frozenset(_NAMES_OF_TYPES.split())
 
 class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally]):
     """One pass over a transcript; see `LineReading`. `brief` leaves out the results of successful tool calls, text
-    written to files, and reasoning: decoding these takes a fifth of the time."""
+    written to files, and reasoning, because decoding these takes a fifth of the time."""
 
     def __init__(self, transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> None:
         self._is_subagent = bool(transcript.parent) or transcript.path.name.startswith("agent-")

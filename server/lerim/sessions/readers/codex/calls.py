@@ -1,4 +1,4 @@
-"""Tool calls of Codex: their arguments, in the format of every version."""
+"""Parses the tool calls of Codex: their arguments, in the format of every version."""
 
 from __future__ import annotations
 

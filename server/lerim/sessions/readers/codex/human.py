@@ -117,7 +117,7 @@ def parse_prompt_event(event: CodexPayload, text: str) -> TypedText | None:
 
 
 def parse_prompt_item(item: CodexPayload) -> tuple[TypedText | None, str]:
-    """Returns what a person typed in a message item of the user, and the item's whole text."""
+    """Returns the text that a person typed in a user's message item (None if nothing), and the item's whole text."""
     contents = content_texts(item.content)
     prompts: list[str] = []
     for text in contents:

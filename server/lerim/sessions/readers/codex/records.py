@@ -1,7 +1,7 @@
 """Decodes one line of a Codex rollout into a typed record. Accepts any bytes.
 
-There are three formats: `{timestamp, type, payload}`, the fields of the payload beside the timestamp, and bare items
-with neither. `CodexRecord` covers them all: a line may itself have the fields of a payload.
+There are three formats: `{timestamp, type, payload}`, the fields of the payload next to the timestamp, and bare
+items with neither. `CodexRecord` covers them all: a line may itself have the fields of a payload.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class CodexPayload(msgspec.Struct, gc=False):
 
 
 class CodexRecord(CodexPayload, gc=False):
-    """A line, which may have the fields of a payload itself."""
+    """A line of a rollout, which may itself have the fields of a payload."""
 
     payload: CodexPayload | None = None
 

@@ -39,7 +39,7 @@ class CodexResults:
         self._continued_processes: dict[str, str] = {}
 
     def note_call(self, payload: CodexPayload, call: ToolCall) -> None:
-        """Notes what is needed to interpret the result of a call that began."""
+        """Notes, when a call begins, what is needed to interpret its result later."""
         if call.kind == "ask":
             self._question_ids[call.id] = question_ids(payload)
         if process := continued_process(payload):

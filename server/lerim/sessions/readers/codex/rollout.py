@@ -182,8 +182,8 @@ class CodexReading(LineReading[CodexRecord, CodexTally]):
             self._unconfirmed.append(_UnconfirmedPrompt(typed, self._time, text))
 
     def _accept_unconfirmed(self) -> None:
-        """Handles held messages that no event confirmed: if the rollout has no such events, they are what the person
-        typed."""
+        """Handles held messages that no event confirmed: if the rollout contains no such events at all, a person
+        typed these messages."""
         unconfirmed, self._unconfirmed = self._unconfirmed, []
         if not self._tally.prompt_events:
             start, now = self._open_start, self._time

@@ -26,11 +26,11 @@ class CodexTally(TranscriptTally, gc=False):
     """Totals of a rollout up to a point in it.
 
     `thread` is the id of the thread in which the following lines were first written, `task` that of the task within
-    it. `text_counts` counts how often each text occurred in the task; `unpaired` lists the texts seen so far in only
-    one of event and item. `is_inherited` means that the current lines were copied from a parent. `unassigned_tokens`
-    are the tokens of a message that has not begun yet. `fallback_time` is the time the rollout began, set only if
-    its lines have no time; such rollouts have no events. `is_forked` means that a parent's lines follow the first
-    one, all written at once; `copied_until` is the time of the last of them.
+    it. `text_counts` counts how often each text occurred in the task; `unpaired` lists the texts seen so far only in
+    an event or only in an item. `is_inherited` means that the current lines were copied from a parent.
+    `unassigned_tokens` are the tokens of a message that has not begun yet. `fallback_time` is the time the rollout
+    began, set only if its lines have no time; such rollouts have no events. `is_forked` means that a parent's lines
+    follow the first one, all written at once; `copied_until` is the time of the last of them.
     """
 
     own_thread: str = ""

@@ -40,7 +40,8 @@ ChatState = dict[str, object]
 
 
 def load_chat_state(path: Path) -> tuple[ChatState, list[Problem]]:
-    """Returns the state in a chat's file, or in the log that continues it, and what could not be read.
+    """Returns the state in a chat's file, or in the log that continues it, and a problem for everything that could not
+    be read.
 
     Raises UnfinishedError while the file is being rewritten, TranscriptError if nothing can be read, and OSError.
     """
@@ -106,9 +107,9 @@ def _apply_entries(state: ChatState, entries: list[object], where: str, problems
 
 
 def _salvage_entries(data: bytes) -> list[object]:
-    """Salvages entries from an unreadable line: those that are complete (a line cut short by a crash has the next one
-    appended to it), and the requests in the others. Each lost request keeps its place, because later lines refer to
-    requests by index."""
+    """Salvages entries from an unreadable line: the complete ones (a line cut short by a crash has the next one
+    appended to it), and from the others, the requests. Each lost request keeps its place, because later lines refer
+    to requests by index."""
     entries: list[object] = []
     for piece in _ENTRY_START.split(data, maxsplit=PIECE_LIMIT):
         try:

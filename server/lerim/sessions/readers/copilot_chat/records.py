@@ -35,7 +35,7 @@ class RequestedCall(msgspec.Struct, gc=False):
 
 
 class AnswerMetadata(msgspec.Struct, rename="camel", gc=False):
-    """What the agent records about an answer."""
+    """The agent's record of an answer."""
 
     tool_call_rounds: msgspec.Raw = JSON_NULL
     tool_call_results: msgspec.Raw = JSON_NULL

@@ -78,7 +78,7 @@ class ChatMessage(msgspec.Struct, gc=False):
 
 
 def list_cli_chat(database: Database, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:
-    """Lists the one chat of a store. Raises TranscriptError if the store cannot be opened."""
+    """Lists the only chat of a store. Raises TranscriptError if the store cannot be opened."""
     path, problems = database.path, list[Problem]()
     meta, is_table_gone = read_database(path, lambda db: (_read_meta(db), is_table_missing(db, "meta")), problems)
     if is_table_gone:

@@ -1,5 +1,5 @@
-"""Lists the chats of a Cursor database, each with a stamp that changes whenever the chat does, from keys and lists
-alone.
+"""Lists the chats of a Cursor database from keys and lists alone. Each chat has a stamp that changes whenever the chat
+does.
 
 The stamp consists of the time in the chat's head, the rowid of its own row, the number of its bubbles, and the rowid
 of the newest bubble. Cursor replaces rows, which gives them new rowids, and updates the time only after the content.
@@ -165,8 +165,8 @@ def _complete_chats(path: Path, storage: Path, keys: _ChatKeys, problems: list[P
     """Returns what is known about each chat: from its head, else from the workspace databases of 2025, else from its
     own row.
 
-    Heads are written late, so the own rows of the most recently used chats are read too, or of all chats if rows are
-    changed in place.
+    Heads are written late, so the chats' own rows are read too: those of the most recently used chats, or of all
+    chats if rows are changed in place.
     """
     heads = keys.heads
     missing = [row.chat_id for row in keys.rows if row.chat_id not in heads]
@@ -271,8 +271,8 @@ def _read_project_folders(db: sqlite3.Connection) -> dict[str, str]:
 
 
 def _read_own_rows(db: sqlite3.Connection, cids: list[str], storage: Path) -> tuple[dict[str, KnownChat], list[int]]:
-    """Returns what the chats' own rows contain, without chats that were deleted or never begun, and the rowids that
-    cannot be read."""
+    """Returns the contents of the chats' own rows, without chats that were deleted or never begun, and the rowids of
+    rows that cannot be read."""
     folders: dict[object, str] = {}
     named = msgspec.json.encode(cids).decode()
     columns = "key IN (SELECT 'composerData:' || value FROM json_each(?))"
@@ -292,8 +292,8 @@ def _read_own_rows(db: sqlite3.Connection, cids: list[str], storage: Path) -> tu
 
 
 def _find_emptied(db: sqlite3.Connection, chats: list[_ChatRow]) -> list[str]:
-    """Returns those of the given chats without bubbles whose own row contains no conversation either. They were cleared
-    and must not hide what a file still contains of them. Long rows contain a conversation and are not read."""
+    """Returns, of the given chats without bubbles, those whose own row contains no conversation either. They were
+    cleared, and must not hide what is still in a file of theirs. Long rows contain a conversation and are not read."""
     emptied: list[str] = []
     for chat_id, rowid, _, _ in chats:
         kind = db.execute("SELECT typeof(value) FROM cursorDiskKV WHERE rowid = ?", (rowid,)).fetchone()

@@ -1,4 +1,4 @@
-"""What all readers share: lines, JSON, drafts of turns, totals."""
+"""The parts that all readers share: lines, JSON, drafts of turns, totals."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Parses recorded commands: what a person would type, and patches in the format of OpenAI's agents."""
+"""Parses recorded commands: the command as a person would type it, and patches in the format of OpenAI's agents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HEADER = re.compile(r"\*\*\* (Add File|Update File|Delete File|Move to): (.*)",
 
 
 class Patch(NamedTuple):
-    """What a patch changes. `only_adds_files` is True if it only creates files."""
+    """The changes of a patch. `only_adds_files` is True if it only creates files."""
 
     paths: tuple[str, ...]
     edits: tuple[FileEdit, ...]
@@ -24,8 +24,8 @@ class Patch(NamedTuple):
 
 
 def parse_patch(text: str, *, brief: bool = False) -> Patch:
-    """Parses the patches in `text`, which may be part of a shell command, into one replacement for each hunk and a
-    whole file for each file added. `brief` leaves out the replacements."""
+    """Parses the patches in `text`, which may be part of a shell command, into one replacement for each hunk and the
+    whole text of each added file. `brief` leaves out the replacements."""
     paths: dict[str, None] = {}
     edits: list[FileEdit] = []
     kinds: set[str] = set()

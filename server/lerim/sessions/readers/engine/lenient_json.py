@@ -1,7 +1,7 @@
 """Decodes JSON as agents' stores really contain it: with lone surrogates, control characters, fields of a wrong type,
 several objects on one line, or damage in the middle.
 
-What a fast decoder rejects is decoded slowly here: object by object, leaving out the fields that cannot be used.
+Data that a fast decoder rejects is decoded slowly here, object by object, without the fields that cannot be used.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ Shape = TypeVar("Shape", bound=msgspec.Struct)
 
 
 def decode_line(line: bytes, shape: type[Shape]) -> tuple[list[Shape], str]:
-    """Decodes the objects of a line, each as `shape`: usually one, none for an empty line. Also returns what is wrong
-    with the rest of the line; '' if nothing is."""
+    """Decodes the objects of a line, each as `shape`: usually one, none for an empty line. Also returns what is
+    wrong with the rest of the line; '' if nothing is wrong."""
     try:
         return [cast(Shape, _decoder(shape).decode(line))], ""
     except DECODE_ERRORS:
@@ -54,7 +54,8 @@ def decode_line(line: bytes, shape: type[Shape]) -> tuple[list[Shape], str]:
 
 
 def is_one_object(line: bytes) -> bool:
-    """Checks whether a line is complete and contains a single object, so that its beginning shows what it is."""
+    """Checks whether a line is complete and contains a single object; if so, its beginning shows what kind of record
+    it is."""
     return line.endswith((b"}\n", b"}\r\n")) and b"}{" not in line
 
 

@@ -1,8 +1,8 @@
 """Reads a transcript that only grows, line by line, from its start or from where the last reading ended.
 
-The state to resume from is the offset of the first line of the oldest turn that is not final, together with the tally
-before that line: everything from there on is then read again in exactly the same way. Subclasses define what the lines
-mean.
+The state to resume from is the offset of the first line of the oldest turn that is not final, together with the
+tally before that line: everything from there on is then read again in exactly the same way. Subclasses interpret the
+lines.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class LineReading(ABC, Generic[Record, Tally]):
 
     @abstractmethod
     def _decode_line(self, line: bytes) -> tuple[list[Record], str]:
-        """Returns the records of a line, and what is wrong with the rest of it; '' if nothing is."""
+        """Returns the records of a line, and what is wrong with the rest of the line; '' if nothing is wrong."""
 
     @abstractmethod
     def _add_record(self, record: Record) -> None:

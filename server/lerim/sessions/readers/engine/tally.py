@@ -146,8 +146,8 @@ class TranscriptTally(msgspec.Struct, gc=False):
     def build_session(
         self, transcript: Transcript, *, title: str = "", parent: str | None = None, has_tokens: bool = True
     ) -> Session:
-        """Builds the session from these totals. `title` takes precedence over the titles among the records, `parent`
-        replaces the one among them; without `has_tokens` the token usage is unknown."""
+        """Builds the session from these totals. `title` takes precedence over the titles in the records, and
+        `parent` replaces the parent in the records; without `has_tokens` the token usage is unknown."""
         parent = transcript.parent or (self.parent if parent is None else parent)
         return Session(
             id=transcript.session_id,

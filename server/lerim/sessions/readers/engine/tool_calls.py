@@ -31,8 +31,8 @@ def kinds_by_name(names_by_kind: Mapping[ToolKind, str]) -> dict[str, ToolKind]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolTable:
-    """The tools of an agent: the kind of each by name, and which arguments contain what. If several names are given,
-    the first argument that contains a non-empty text counts.
+    """The tools of an agent: the kind of each tool by its name, and the names of the arguments that contain its
+    command, paths and texts. If several names are given, the first argument that contains a non-empty text counts.
 
     A tool that edits a file has a `patch`, a list of `replacements` with an `old` and a `new` text each, or one such
     pair among its arguments; one that writes a file has its `content`.

@@ -166,7 +166,8 @@ class TurnDrafts:
         return entry[0].calls[entry[1]] if entry else None
 
     def update_call(self, call_id: str, offset: int, update: Callable[[ToolCall], ToolCall]) -> ToolCall | None:
-        """Replaces a tool call by what `update` returns for it. Returns None if its turn is final or unknown."""
+        """Replaces a tool call with the one that `update` returns for it. Returns None if its turn is final or
+        unknown."""
         entry = self._find_entry(call_id, offset)
         if entry is None:
             return None

@@ -16,7 +16,7 @@ ASKS_MARK = "<lerim-asks/>"
 
 
 class TypedText(NamedTuple):
-    """What a person typed, and how."""
+    """Text that a person typed, and how they typed it."""
 
     kind: TurnKind
     text: str
@@ -165,9 +165,9 @@ class MessagePart(NamedTuple):
 
 
 def split_message(text: str) -> tuple[MessagePart, ...]:
-    """Splits a message into what the person says and what they pasted, in order: documents and files in tags, fenced
-    blocks, quoted lines, logs, e-mail, screens and chats. Pasted text may contain a forged end, so a block extends to
-    the last closing tag, and an e-mail, a screen or a chat to the end of the message."""
+    """Splits a message, in order, into the person's own words and the text they pasted: documents and files in tags,
+    fenced blocks, quoted lines, logs, e-mail, screens and chats. Pasted text may contain a forged end, so a block
+    extends to the last closing tag, and an e-mail, a screen or a chat to the end of the message."""
     parts: list[MessagePart] = []
     position = 0
     if plan := _PLAN.match(text):  # Claude Code and Codex hand on their own plan this way
@@ -199,7 +199,7 @@ def split_message(text: str) -> tuple[MessagePart, ...]:
 
 
 def extract_own_words(text: str) -> str:
-    """Returns what the person says in their message, without what they pasted. A blank line replaces pasted text, so
+    """Returns the person's own words in their message, without pasted text. A blank line replaces pasted text, so
     that the texts before and after it do not join into one sentence."""
     parts = split_message(text)
     if all(part.own for part in parts):

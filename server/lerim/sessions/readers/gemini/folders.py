@@ -33,8 +33,8 @@ _TRIED_PATHS = 200
 
 
 def find_chats(root: Path, folders: Sequence[str], contents: StoreContents) -> None:
-    """Adds the sessions under `tmp/<project>/chats`, and a problem for whatever cannot be read. The sessions of
-    subagents are in a folder named after the parent session."""
+    """Adds the sessions under `tmp/<project>/chats`, and a problem for everything that cannot be read. The sessions
+    of subagents are in a folder named after the parent session."""
     projects = list_subfolders(root / "tmp", contents.problems)
     if not projects:
         return

@@ -26,7 +26,8 @@ a forged end."""
 _INIT_START = "You are an AI agent that brings the power of Gemini directly into the terminal."
 """The beginning of the prompt that older versions store in place of `/init`."""
 _TASK = re.compile(r"Your task is to [^\n]{1,400}:\n<(objective|question)>\n(.{1,100000}?)\n</\1>\s*\Z", re.DOTALL)
-"""Matches what the program asks of its own subagents. If a person writes in this form, more text follows."""
+"""Matches the task that the program gives one of its own subagents. If a person writes in this form, more text
+follows."""
 _HINT = re.compile(r"User (?:steering update|hints):\n<user_input>\n(.{1,100000}?)\n</user_input>\n", re.DOTALL)
 """Matches words that a person typed while the agent was working."""
 
@@ -57,7 +58,7 @@ def parse_gemini_prompt(message: GeminiMessage) -> TypedText | None:
 
 
 def parse_subagent_task(message: GeminiMessage) -> str:
-    """Returns what the program asks of one of its own subagents in a message; '' if it asks nothing."""
+    """Returns the task that the program gives one of its own subagents in a message; '' if there is none."""
     task = _TASK.match(extract_message_text(message.content)[0])
     return _clean_text(task[2]) if task else ""
 

@@ -122,8 +122,8 @@ SALVAGED_LINE_LIMIT = 50
 
 @dataclass(slots=True)
 class GeminiSession:
-    """A session as its files contain it. `problems`: what could not be read. `original_ids`: the new ids of messages
-    that were written again, with their first ids. `keys_by_content`: the keys of messages by type and text."""
+    """A session as its files contain it. `problems`: what could not be read. `original_ids`: the first ids of
+    messages that were written again, by their new ids. `keys_by_content`: the keys of messages by type and text."""
 
     header: GeminiHeader = field(default_factory=GeminiHeader)
     messages: dict[str, GeminiMessage] = field(default_factory=dict)

@@ -224,8 +224,8 @@ def _limit_steps(db: sqlite3.Connection, size: int) -> None:
 def keep_newest_sessions(
     database: Database, sessions: list[Found], age: Callable[[Found], tuple[int, int]], problems: list[Problem]
 ) -> list[Found]:
-    """Returns as many of the sessions as the size of their database explains, keeping those with the greatest `age` (a
-    time); adds a problem for the rest."""
+    """Returns as many of the sessions as the size of their database explains: the newest ones, for which `age`
+    returns the greatest times. Adds a problem for the rest."""
     limit = BASE_SESSIONS + (database.stamp[0] + database.stamp[2]) // BYTES_A_SESSION
     if len(sessions) <= limit:
         return sessions

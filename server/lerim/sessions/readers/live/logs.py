@@ -30,8 +30,8 @@ many bytes is cut off."""
 
 
 class DatabaseLog(NamedTuple):
-    """A `-wal` or `-journal`: how many of its bytes SQLite would use, and whether SQLite ignores it because it is
-    damaged or never was such a file. The `header` of a `-wal` changes when it is restarted."""
+    """A `-wal` or `-journal`: the number of its bytes that SQLite would use, and whether SQLite ignores the file
+    because it is damaged or never was a log. The `header` of a `-wal` changes when the `-wal` is restarted."""
 
     used: int
     damaged: bool
@@ -45,8 +45,8 @@ FileStamp = tuple[int, int, int]
 
 
 class DatabaseState(NamedTuple):
-    """Values that change whenever a database does: the stamps of its file, `-wal` and `-journal`, what SQLite would use
-    of those two, and the change counters in the file unless a `-wal` is used."""
+    """Values that change whenever a database does: the stamps of its file, `-wal` and `-journal`, how much SQLite
+    would use of those two logs, and the change counters in the file unless a `-wal` is used."""
 
     file: FileStamp
     wal: FileStamp

@@ -36,8 +36,8 @@ files contain keys."""
 
 
 def find_exports(root: Path, entries: list[os.DirEntry[str]], problems: list[Problem]) -> list[Transcript]:
-    """Returns the exported sessions of a store, newest first, including several exports of one session. `entries` are
-    those of the folder `root`."""
+    """Returns the exported sessions of a store, newest first, including several exports of one session. `entries`
+    are the entries of the folder `root`."""
     is_data_folder = any(_DATA_FOLDER_NAMES.fullmatch(entry.name) for entry in entries)
     files = [*([] if is_data_folder else entries), *list_folder(root / EXPORT_FOLDER, problems)]
     exports = [one for entry in files if entry.name.endswith(".json") and (one := _read_export(entry, problems))]

@@ -2,7 +2,8 @@
 
 A fork is a separate session that begins with the messages of another, under new ids but with their old times, which
 are before the fork was made. No record names the other session. The original is the message with the same role and
-time, to the millisecond, in the oldest session of the project that has one; turns of copies get their id from it.
+time, to the millisecond, in the oldest session of the project that has such a message. The turns of copies get their
+id from it.
 """
 
 from __future__ import annotations

@@ -57,8 +57,8 @@ class ForkOrigin(NamedTuple):
 
 @dataclass(slots=True)
 class StoredSession:
-    """A session as stored. `pieces` contains those of each message, in order; `worktree` is its project's; `origins`
-    maps the ids of messages copied by a fork to their originals."""
+    """A session as stored. `pieces` contains the pieces of each message, in order; `worktree` is that of the
+    session's project; `origins` maps the ids of messages copied by a fork to their originals."""
 
     info: OpenCodeInfo
     messages: list[OpenCodeMessage] = field(default_factory=list)
@@ -175,7 +175,7 @@ def _load_rows(db: sqlite3.Connection, transcript: Transcript, *, brief: bool) -
 
 
 def select_columns(columns: frozenset[str], wanted: tuple[str, ...]) -> str:
-    """Returns the columns to select, with NULL for those that this version of the table does not have."""
+    """Returns the columns to select, with NULL in place of those that this version of the table does not have."""
     return ", ".join(name if name in columns else "NULL" for name in wanted)
 
 

@@ -105,7 +105,7 @@ def _typed_text(pieces: list[OpenCodePiece]) -> str:
 
 
 def _remove_plugin_text(text: str) -> str:
-    """Returns a text of the person without what a plugin put before it, or '' if the plugin wrote all of it."""
+    """Returns a text of the person without the text that a plugin put before it; '' if the plugin wrote all of it."""
     if _PLUGIN_MARK in text or text.lstrip().startswith(_PLUGIN_STARTS):
         return ""
     mode = _PLUGIN_MODE.match(text)
