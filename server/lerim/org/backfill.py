@@ -13,7 +13,7 @@ import msgspec
 
 from lerim.errors import LerimError, OrgError, Problem
 from lerim.models import Model
-from lerim.org.machine import CopyFolder, ExtractionKey, LocalSessions, hash_content, hash_place
+from lerim.org.machine import COPY_MARK, CopyFolder, ExtractionKey, LocalSessions, hash_content, hash_place
 from lerim.org.paying import Estimate, estimate_work
 from lerim.project import Project
 from lerim.sessions import Transcript, find_settling_time
@@ -40,12 +40,16 @@ ON CONFLICT (queueing_lock) WHERE status = 'todo' DO NOTHING
 
 
 _SEEN = """
-SELECT key FROM extractions WHERE team = %(team)s AND NOT (%(copies)s <> '' AND (
-    state IN ('failed', 'gone') OR (state = 'waiting' AND queue <> %(copies)s)))
+SELECT key FROM extractions WHERE team = %(team)s AND NOT CASE
+    WHEN %(is_copied)s THEN state IN ('failed', 'gone') OR (state = 'waiting' AND queue <> %(queue)s)
+    ELSE ended_at IS NULL AND queue <> %(queue)s AND NOT starts_with(queue, %(copies)s) AND EXISTS (
+        SELECT 1 FROM procrastinate_jobs WHERE queueing_lock = %(team)s || ':' || key AND status = 'todo')
+END
 """
-"""With a queue of copies, a session counts as sent only if it has a result or is in that queue."""
+"""With a queue of copies, a session counts as sent only if it has a result or is in that queue. With the queue of this
+machine, one that waits in the queue of another does not count: it is here, too, and this may be that machine, renamed."""
 
-_SEND_COPIES_OF_SENT = """
+_TAKE_OVER_SENT = """
 WITH given AS (
     SELECT * FROM unnest(%(keys)s::text[], %(places)s::text[]) AS one (key, place)
 ), moved AS ( -- a job that a worker has begun stays where it is
@@ -64,7 +68,7 @@ WITH given AS (
 )
 SELECT count(*) FROM again
 """
-"""The copies of sessions that were sent before, without a result: their jobs go to the queue of the copies."""
+"""Sessions that were sent to another queue before, without a result: their jobs go to this one."""
 
 
 class BackfillPlanView(msgspec.Struct, frozen=True):
@@ -150,8 +154,13 @@ def plan_sessions(
     """
     plan, wanted = SendPlan(scope), {project.key for project in scope.projects}
     with database.open() as connection:
-        queue = database.host_queue(scope.copies.queue) if scope.copies else ""
-        rows = connection.execute(_SEEN.encode(), {"team": database.team, "copies": queue})
+        values = {
+            "team": database.team,
+            "queue": _choose_queue(database, scope.copies),
+            "is_copied": scope.copies is not None,
+            "copies": database.host_queue(COPY_MARK),
+        }
+        rows = connection.execute(_SEEN.encode(), values)
         seen = {key for (key,) in rows}
     least = scope.since.timestamp() * 1e9 if scope.since else 0
     transcripts = [one for one in here.list_transcripts() if one.mtime_ns >= least]
@@ -193,7 +202,7 @@ def send_plan(
     A session that cannot be copied becomes a problem of the plan.
     """
     copies = plan.scope.copies
-    queue, sent = database.host_queue(copies.queue if copies else socket.gethostname()), 0
+    queue, sent = _choose_queue(database, copies), 0
     names = ("keys", "projects", "queues", "sessions", "places", "hashes", "models", "sizes")
     with database.open() as connection:
         for start in range(0, len(plan.new), BATCH):
@@ -212,10 +221,13 @@ def send_plan(
                 continue
             columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
             values = {"team": database.team, "queue": queue, **columns}
-            if copies:
-                sent += (connection.execute(_SEND_COPIES_OF_SENT.encode(), values).fetchone() or (0,))[0]
+            sent += (connection.execute(_TAKE_OVER_SENT.encode(), values).fetchone() or (0,))[0]
             sent += connection.execute(_SEND, values).rowcount
     return sent
+
+
+def _choose_queue(database: TeamDatabase, copies: CopyFolder | None) -> str:
+    return database.host_queue(copies.queue if copies else socket.gethostname())
 
 
 def _place(one: NewSession, here: LocalSessions, copies: CopyFolder | None) -> str:

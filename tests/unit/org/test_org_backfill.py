@@ -155,6 +155,20 @@ def test_a_session_that_is_gone_or_has_changed_is_told_and_can_be_sent_again(org
     assert "0.1 sessions a minute\n" in shown, "what was cancelled was not worked through"
 
 
+def test_a_machine_that_got_another_name_takes_over_what_waits_under_its_former_one(
+    organisation: Organisation,
+) -> None:
+    organisation.write_sessions(2)
+    organisation.send()
+    organisation.rows("UPDATE extractions SET queue = 'platform/former-name' RETURNING key")
+    organisation.rows("UPDATE procrastinate_jobs SET queue_name = 'platform/former-name' RETURNING id")
+    assert organisation.send()["sent"] == 2
+    assert organisation.send()["sent"] == 0
+    Worker(TeamDatabase(organisation.url, "platform"), os.environ, until_done=True).run()
+    assert organisation.status()["states"] == {"done": 2}
+    assert organisation.rows("SELECT count(*) FROM procrastinate_jobs") == [(0,)]
+
+
 def test_the_time_left_goes_by_the_pace_since_work_began(organisation: Organisation) -> None:
     organisation.write_sessions(6)
     organisation.send()
