@@ -47,7 +47,7 @@ SELECT key FROM extractions WHERE team = %(team)s AND NOT CASE
 END
 """
 """With a queue of copies, a session counts as sent only if it has a result or is in that queue. With the queue of this
-machine, one that waits in the queue of another does not count: it is here, too, and this may be that machine, renamed."""
+machine, one that waits in the queue of another does not count: it is here, and that may be this machine's old name."""
 
 _TAKE_OVER_SENT = """
 WITH given AS (
