@@ -50,6 +50,16 @@ def turn(text: str, role: Role = "user", *calls: ToolCall, unattended: bool = Fa
             ["It fails like this here:"],
         ),
         (
+            "q1) why are we porting the templates twice, yes it is a seam\nq2) templates are always hosted\n"
+            "3a. rename it to use-form.ts please\nb) keep it as it is, that is fine with me",
+            [
+                "why are we porting the templates twice, yes it is a seam",
+                "templates are always hosted",
+                "rename it to use-form.ts please",
+                "keep it as it is, that is fine with me",
+            ],
+        ),
+        (
             "テストはmake testで実行してください。本番には触らないで。",
             ["テストはmake testで実行してください。", "本番には触らないで。"],
         ),

@@ -25,7 +25,7 @@ MAX_READ_CHARS = 40_000
 
 _MARK = compile_later(
     r"[ \t]*(?:(?P<heading>#{1,6})[ \t]+|(?P<bullet>[-*+•☐])[ \t]+(?:\[[ xX]\][ \t]+)?"
-    r"|(?P<number>\d{1,3}[.)])[ \t]+|(?P<quote>>)[ \t]?)"
+    r"|(?P<number>[A-Za-z]?\d{1,3}[a-z]?[.)]|[A-Za-z]\))[ \t]+|(?P<quote>>)[ \t]?)"
 )
 _ENDS = compile_later(r"(?:[.!?][\"')*`’”\]]{0,3}(?=\s+[\"'“‘(*`\[A-Z0-9a-zÀ-\U0010ffff])|[。！？][”」』）)]{0,3})")
 ABBREVIATED = compile_later(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|no|nr|fig|v\d*|z\.B|bzw|ca)\.$", re.IGNORECASE)
