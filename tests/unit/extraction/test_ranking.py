@@ -117,6 +117,23 @@ def test_the_cause_that_an_agent_states_is_proposed_as_a_pitfall_and_a_guess_is_
     assert told("The root cause is probably the index.") == []
 
 
+@pytest.mark.parametrize("report", ["got this error", "I'm still getting the same exception", "We now hit an issue"])
+def test_a_person_who_reports_an_error_decides_nothing(report: str) -> None:
+    talk = [you("enable the swagger ui first"), agent("Done.", edited("src/app.py"))]
+    talk += [agent("Shall we proceed to the final feature, the **Booking Flow** transaction workflow?")]
+    trace = (
+        "org.springframework.beans.factory.BeanCreationException: Error creating bean with name 'entityManagerFactory' "
+        "defined in class path resource [HibernateJpaConfiguration.class]: Unable to determine Dialect without JDBC "
+        "metadata (please set 'hibernate.dialect' when a custom Dialect implementation must be provided)"
+    )
+    for said in ("springboot project", f"springboot project {trace}"):
+        talk += [you(f"{report} when running the {said}")]
+        talk += [agent("I will check the properties.", edited("src/main/resources/application.properties"))]
+        talk += [agent("The credentials in `application.properties` do not match.")]
+    titles = [one.title for one in candidates(*talk, you("move to perfecting the search"))]
+    assert not [title for title in titles if title.lower().startswith(report.lower())]
+
+
 def test_of_a_link_only_its_text_is_in_title_and_body() -> None:
     [found] = candidates(
         you("Always keep the fixtures in [tests/data](/home/kim/shop/tests/data#L3), never in src."), agent("Ok.")

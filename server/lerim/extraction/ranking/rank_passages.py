@@ -70,6 +70,13 @@ _REFERS_BACK = compile_later(
 )
 _UNRESOLVED = compile_later(r"\W{0,4}(?:this|that|these|those|it|its|they|them|he|she)\b(?![-'])", re.IGNORECASE)
 _PRONOUN = compile_later(r"\b(?:this|that|these|those|it|they|them|there|one|ones)\b(?![-'])", re.IGNORECASE)
+_ERROR_REPORT = compile_later(
+    r"\W{0,4}(?:(?:i|we)(?:['’](?:m|re))?\s{1,3})?(?:(?:just|still|now|again|also|keep)\s{1,3}){0,3}"
+    r"(?:got|get|gets|getting|hit|hits|hitting)\s{1,3}(?:[a-z]{1,12}\s{1,3}){0,3}"
+    r"(?:errors?|exceptions?|issues?|problems?|warnings?)\b",
+    re.IGNORECASE,
+)
+"""A person's report that something failed. What is learned from it is in what follows."""
 _NAME_FORM = compile_later(r"`|[\w-]/[\w.-]|\w\.\w|\w_\w|[a-z][A-Z]|\b[A-Z]{2,}\b|(?:^|\s)--?[a-z]")
 """Code, a path, an identifier or a flag. With one of these most sentences say what they are about."""
 _EMPTY_WORD_LIST = """
@@ -137,6 +144,7 @@ def rank_drafts(scene: Scene, number: int, adjustment: PersonalAdjustment = NO_A
         unresolved = (context is None and one.passage.source != "answer" and _UNRESOLVED.match(one.passage.text)) or (
             one.passage.kind == "heading" and _PRONOUN.search(one.passage.text)
         )  # it points to what is below it
+        unresolved = unresolved or (one.passage.source == "prompt" and _ERROR_REPORT.match(one.passage.text))
         if unresolved:
             score = min(score, learned.further - BELOW_CUT_MARGIN / 2)
             personal = min(personal, score)
