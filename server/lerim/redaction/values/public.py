@@ -60,6 +60,7 @@ _PACKAGE_VERSION = compile_later(
 """A version, a range of versions, or a package with a version, as lock files have them next to names such as
 `token-types`."""
 _LOCAL_PACKAGE = compile_later(r"(?:link|file|portal):(?:\.{1,2}/){1,9}(?P<path>[\w.@/-]{1,300})\Z")
+_SCOPED_PACKAGE = compile_later(r"@[a-z][a-z0-9-]{0,38}/[a-z][a-z0-9]{0,30}(?:[._-][a-z0-9]{1,20}){0,6}\Z")
 _SOURCE_FILE = compile_later(
     r"(?P<path>(?:[\w.@-]{1,80}/){1,20}[\w.@-]{1,120})\.(?:go|rs|java|kt|rb|php|cs|cpp|hpp|cc|c|h|swift|scala|tsx|jsx|mjs"
     r"|cjs|vue|ini|cfg|lock|sh|sum|tgz|whl|jar)(?::\d{1,6}){0,2}\Z"
@@ -167,13 +168,16 @@ def is_public(text: str, span: Span) -> bool:
 
 
 def _is_path_or_package(value: str, before: str) -> bool:
-    """Returns whether a value is a path, the version or location of a package, or a source file. No part of it may
-    look random. Some packages and source files may be passwords and do not count: those after the name of an
-    environment variable, those with a digit in their name, and a named package after the name of a secret."""
+    """Returns whether a value is a path, the version or location of a package, a package with a scope, or a source
+    file. No part of it may look random. Some packages and source files may be passwords and do not count: those after
+    the name of an environment variable, those with a digit in their name (unless with a scope), and a named package
+    after the name of a secret."""
     if path := _PATH.match(value):
         return not _has_scrambled_part(path["path"])
     if _ENVIRONMENT_NAME.search(before):
         return False
+    if _SCOPED_PACKAGE.match(value):
+        return not _KEY_OF_SECRET.search(before) and not _has_scrambled_part(value)
     package = _PACKAGE_VERSION.match(value)
     if package and package["path"] and _KEY_OF_SECRET.search(before):
         return False
