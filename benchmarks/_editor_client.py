@@ -43,7 +43,7 @@ class Client:
             {
                 "processId": os.getpid(),
                 "rootUri": None,
-                "capabilities": {},
+                "capabilities": {"experimental": {"lerimCommands": True}},
                 "workspaceFolders": [folder],
                 "initializationOptions": {"trusted": True, "settings": {"idleSeconds": 0}},
             },

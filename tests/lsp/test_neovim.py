@@ -19,12 +19,15 @@ PITFALL = "20260802-close-files"
 NEW = "20260802-close-everything"
 
 
-def test_neovim_has_diagnostics_completion_definitions_and_renames(repo: Path, tmp_path: Path, isolated: Path) -> None:
+def test_neovim_has_diagnostics_completion_definitions_renames_and_actions(
+    repo: Path, tmp_path: Path, isolated: Path
+) -> None:
     program = shutil.which("nvim")
     if program is None:
         pytest.skip("Neovim is not installed; scripts/install_system_packages.py installs it")
     linking = write_memory(repo, related=(PITFALL,))
     linked = write_memory(repo, id=PITFALL, title="Close what you open", related=(RECORD.id,))
+    archived = write_memory(repo, id="20260804-over", title="Over")
     broken = write_memory(repo, id="20260803-broken", title="Broken")
     broken.write_text("no header\n", encoding="utf-8")
     before = {path: path.read_text(encoding="utf-8") for path in (linking, linked)}
@@ -38,6 +41,7 @@ def test_neovim_has_diagnostics_completion_definitions_and_renames(repo: Path, t
         "typed": "keep",
         "id": PITFALL,
         "new_id": NEW,
+        "archived": str(archived),
         "renamed": str(linked.with_name(f"{NEW}.md")),
         "output": str(output),
         "deadline": int(HANG / 4 * 1000),  # so that Neovim says what it waited for
@@ -52,5 +56,6 @@ def test_neovim_has_diagnostics_completion_definitions_and_renames(repo: Path, t
     assert seen["definition"] == str(linking)
     assert seen["completion"] == [RECORD.id]
     assert not linked.exists()
+    assert (repo / ".lerim/memory/archived/decisions" / archived.name).exists()
     assert Path(str(request["renamed"])).read_text(encoding="utf-8") == before[linked].replace(PITFALL, NEW)
     assert linking.read_text(encoding="utf-8") == before[linking].replace(PITFALL, NEW)

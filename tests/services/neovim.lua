@@ -64,6 +64,19 @@ local function run()
     return vim.fn.filereadable(request.renamed) == 1
   end)
   vim.cmd("wall")
+
+  vim.cmd("edit " .. vim.fn.fnameescape(request.archived))
+  vim.lsp.buf_attach_client(0, client)
+  local context = vim.lsp.util.make_range_params()
+  context.context = { diagnostics = {} }
+  for _, action in ipairs(ask("textDocument/codeAction", context)) do
+    if action.title == "Archive Memory" then
+      vim.lsp.buf.execute_command(action.command)
+    end
+  end
+  until_true("the archived file", function()
+    return vim.fn.filereadable(request.archived) == 0
+  end)
 end
 
 local worked, problem = pcall(run)

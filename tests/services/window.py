@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import attrs
 import psutil
 import pytest
 from lsprotocol import types
@@ -77,6 +78,7 @@ def _capabilities() -> types.ClientCapabilities:
     capabilities.workspace.text_document_content = types.TextDocumentContentClientCapabilities(
         dynamic_registration=True
     )
+    capabilities.experimental = {"lerimCommands": True}  # as Lerim's extension says
     return capabilities
 
 
@@ -116,11 +118,18 @@ class Editor:
         except psutil.NoSuchProcess:
             return []
 
-    async def start(self, options: object = None, *, root: Path | None = None, process_id: int | None = None) -> Any:
+    async def start(
+        self,
+        options: object = None,
+        *,
+        root: Path | None = None,
+        process_id: int | None = None,
+        has_extension: bool = True,
+    ) -> Any:
         folder = root or self.repo
         default = {"trusted": True, "settings": {"idleSeconds": 0}}
         params = types.InitializeParams(
-            capabilities=_capabilities(),
+            capabilities=_capabilities() if has_extension else attrs.evolve(_capabilities(), experimental=None),
             process_id=process_id or (os.getpid() if self.client._server else None),
             workspace_folders=[types.WorkspaceFolder(uri=folder.as_uri(), name=folder.name)],
             initialization_options=default if options is None else options,

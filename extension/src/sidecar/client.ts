@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type * as vscode from "vscode";
-import { CloseAction, ErrorAction, LanguageClient, type LanguageClientOptions, Trace } from "vscode-languageclient/node";
+import { CloseAction, ErrorAction, LanguageClient, type LanguageClientOptions, type StaticFeature, Trace } from "vscode-languageclient/node";
 import { linkCommands } from "../editor/arguments";
 import type { Command } from "./environment";
 import type { InitOptions } from "../protocol";
@@ -20,6 +20,16 @@ const tailLines = 200;
 const maxRestarts = 3;
 const restartWindowMs = 180_000;
 const exitGraceMs = 1500;
+
+/** Tells the sidecar that the commands in its links and code actions are this extension's: for other editors it runs them itself. */
+const runsCommands: StaticFeature = {
+  fillClientCapabilities: (capabilities) => {
+    capabilities.experimental = { lerimCommands: true };
+  },
+  initialize: () => undefined,
+  getState: () => ({ kind: "static" }),
+  clear: () => undefined,
+};
 
 /** The language client and its sidecar process: keeps the last lines the process printed, and makes sure that it ends. */
 export class SidecarClient {
@@ -53,6 +63,7 @@ export class SidecarClient {
       },
     };
     this.client = new LanguageClient("lerim", "Lerim", () => this.#spawn(sidecar, output), options);
+    this.client.registerFeature(runsCommands);
   }
 
   /** Asks the sidecar to end, and kills it if it does not. */

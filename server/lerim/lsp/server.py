@@ -160,6 +160,14 @@ EDITOR_MESSAGES = (
     EditorMessage(core.EDITOR_MODELS, "window.editor_models", "set_editor_models"),
     EditorMessage(core.MODEL_PART, "window.editor_models", "receive_part"),
 )
+MEMORY_COMMANDS = (
+    core.VERIFY_MEMORY,
+    core.ARCHIVE_MEMORY,
+    memories.GLOBALIZE_MEMORY,
+    memories.MOVE_MEMORY,
+    memories.MERGE_MEMORY,
+)
+"""The commands of code actions that the sidecar runs for editors without Lerim's extension."""
 AUTOMATIC = frozenset(
     (
         core.REVIEW_LIST,
@@ -226,6 +234,9 @@ def _register_lifecycle(sidecar: Sidecar, handler: EditorHandler | None) -> None
         if params.process_id:
             parent.watch_parent(params.process_id, functools.partial(_exit_process, sidecar, 1))
         _register_language_features(sidecar, later=False)
+        if not sidecar.has_extension:  # which has these commands itself
+            for name in MEMORY_COMMANDS:
+                _register_command(sidecar, name)
         sidecar.start_ms = round((time.monotonic() - sidecar.started_at) * 1000)
         for problem in problems:
             sidecar.warn(problem)
@@ -281,6 +292,15 @@ def _register_handler(sidecar: Sidecar, message: EditorMessage) -> None:
         return await guard_request(message.method, handle(params))
 
     sidecar.server.feature(message.method, message.options)(call)
+
+
+def _register_command(sidecar: Sidecar, name: str) -> None:
+    method = types.WORKSPACE_EXECUTE_COMMAND
+    handle = _make_handler(sidecar, method, "features.checking.commands", "run_command")
+
+    @sidecar.server.command(name)
+    async def call(*arguments: Any) -> Any:
+        return await guard_request(method, handle(types.ExecuteCommandParams(name, arguments)))
 
 
 def _register_language_features(sidecar: Sidecar, *, later: bool) -> list[types.Registration]:

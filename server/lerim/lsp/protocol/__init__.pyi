@@ -73,6 +73,7 @@ from .memories import CHANGE_KIND as CHANGE_KIND
 from .memories import GLOBALIZE_MEMORY as GLOBALIZE_MEMORY
 from .memories import MERGE_MEMORY as MERGE_MEMORY
 from .memories import MOVE_MEMORY as MOVE_MEMORY
+from .memories import ActName as ActName
 from .memories import AskParams as AskParams
 from .memories import JournalParams as JournalParams
 from .memories import MemoryActParams as MemoryActParams

@@ -168,6 +168,12 @@ class Sidecar:
             found = getattr(found, name, None)
         return found
 
+    @property
+    def has_extension(self) -> bool:
+        """Whether Lerim's extension is at the other end, which runs the commands in links and code actions."""
+        said = self.capability("experimental")
+        return isinstance(said, Mapping) and said.get("lerimCommands") is True
+
     def require_trust(self, feature: str) -> None:
         """Raises UntrustedError in Restricted Mode."""
         if not self.options.trusted:

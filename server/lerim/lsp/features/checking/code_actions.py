@@ -1,7 +1,7 @@
 """The actions at the cursor in a memory file: fixes for what is wrong there, and acts on the memory itself.
 
-Edits change the open document and can be undone there. Commands act on the memory's file; the editor's extension runs
-them with the memory's handle and offers Undo.
+Edits change the open document and can be undone there. Commands act on the memory's file. Lerim's extension runs them
+with the memory's handle and offers Undo; for any other editor the sidecar runs them (`commands.py`).
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _is_wanted(kind: types.CodeActionKind, wanted: Iterable[str]) -> bool:
 
 def _fixes(sidecar: Sidecar, text: MemoryText, finding: Finding, commands: _Commands) -> Iterator[types.CodeAction]:
     diagnostic = make_diagnostic(finding, text.range(finding.span))
-    if finding.code == "unknown-kind" and commands.is_available:
+    if finding.code == "unknown-kind" and commands.is_available and sidecar.has_extension:
         yield commands.make("Change Memory Kind", CHANGE_KIND, types.CodeActionKind.QuickFix, [diagnostic])
     for number, new in enumerate(_list_replacements(sidecar, text, finding)):
         edit = _replace(text, finding, new)
@@ -87,14 +87,11 @@ def _fixes(sidecar: Sidecar, text: MemoryText, finding: Finding, commands: _Comm
     if finding.code in ("unknown-memory", "link-circle", "reference-gone") and (edits := _remove(text, finding.span)):
         what = "Reference" if finding.code == "reference-gone" else "Link"
         yield _make_fix(sidecar, text, f"Remove {what}", edits, diagnostic)
-    if finding.code in MERGED:
-        yield commands.make(
-            "Resolve Merge Conflict in Memory",
-            MERGE_MEMORY,
-            types.CodeActionKind.QuickFix,
-            [diagnostic],
-            with_handle=False,
-        )
+    if finding.code in MERGED and sidecar.options.trusted:
+        # the extension shows the result first, of the file that is open
+        arguments = [] if sidecar.has_extension else [text.uri]
+        title = "Resolve Merge Conflict in Memory"
+        yield commands.make(title, MERGE_MEMORY, types.CodeActionKind.QuickFix, [diagnostic], arguments)
     if finding.code == "drifted" and commands.is_available:
         yield commands.make("Mark Memory as Still True", VERIFY_MEMORY, types.CodeActionKind.QuickFix, [diagnostic])
     if finding.code in OUTDATED and commands.is_available:
@@ -170,6 +167,7 @@ class _Commands:
         kind = kind_of_document(text.path, sidecar.home.memory)
         is_live = kind == "memory" and text.store.path_of(text.path.stem) == Path(text.path)
         self.is_available = sidecar.options.trusted and is_live and "archived" not in text.path.parts[-4:]
+        self._can_ask = sidecar.has_extension
         self._is_personal = text.repo is None
         root = sidecar.home.root if text.repo is None else text.repo.project.root
         self._handle = sidecar.handles.remember(HandleTarget(root, text.path.stem)) if self.is_available else ""
@@ -180,13 +178,12 @@ class _Commands:
         command: str,
         kind: types.CodeActionKind,
         diagnostics: list[types.Diagnostic] | None = None,
-        *,
-        with_handle: bool = True,
+        arguments: list[str] | None = None,
     ) -> types.CodeAction:
-        """Returns an action that runs a command of the editor's extension."""
-        arguments = [self._handle] if with_handle else []
+        """Returns an action that runs a command, with the memory's handle unless `arguments` are given."""
+        given = [self._handle] if arguments is None else arguments
         return types.CodeAction(
-            title, kind=kind, diagnostics=diagnostics, command=types.Command(title, command, arguments=arguments)
+            title, kind=kind, diagnostics=diagnostics, command=types.Command(title, command, arguments=given)
         )
 
     def list_all(self) -> list[types.CodeAction]:
@@ -197,8 +194,9 @@ class _Commands:
         found = [
             self.make("Mark Memory as Still True", VERIFY_MEMORY, refactor),
             self.make("Archive Memory", ARCHIVE_MEMORY, refactor),
-            self.make("Change Memory Kind", CHANGE_KIND, refactor),
         ]
+        if self._can_ask:
+            found.append(self.make("Change Memory Kind", CHANGE_KIND, refactor))
         if not self._is_personal:
             found.append(self.make("Copy Memory to Personal Memories", GLOBALIZE_MEMORY, refactor))
             found.append(self.make("Move Memory to Personal Memories", MOVE_MEMORY, refactor))

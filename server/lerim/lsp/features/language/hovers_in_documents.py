@@ -111,7 +111,7 @@ def _describe_memory(sidecar: Sidecar, text: MemoryText, memory_id: str) -> str:
     else:
         handle = sidecar.handles.make_handle(HandleTarget(sidecar.home.root, stored.record.id))
         memory = HoverMemory(stored.record, handle, is_own=True)
-    shown = render_hover(memory, sidecar.clock(), trusted=sidecar.options.trusted)
+    shown = render_hover(memory, sidecar.clock(), trusted=sidecar.options.trusted, with_links=sidecar.has_extension)
     ender = stored.record.superseded_by or stored.record.resolved_by
     state = stored.status if not ender else f"{stored.status} by {ender}"
     return f"{escape_line(redact_text(state)).capitalize()}\n\n{shown}"
@@ -163,7 +163,9 @@ def _describe_turn(sidecar: Sidecar, text: MemoryText, session: str, turn: str) 
     if found is None:
         return f"Session {escape_line(session[:80])} is not on this machine."
     said = escape_block(shorten_text(found.text, MAX_QUOTED))
+    shown = f"**{escape_line(found.speaker)}** in {escape_line(found.title)}\n\n{said}"
+    if not sidecar.has_extension:
+        return shown
     root = text.repo.uris[0] if text.repo is not None else None
     argument = quote(json.dumps([{"root": root, "session": session, "turn": turn}]), safe="")
-    heading = f"**{escape_line(found.speaker)}** in {escape_line(found.title)}"
-    return f"{heading}\n\n{said}\n\n[Open the transcript](command:{OPEN_TURN}?{argument})"
+    return f"{shown}\n\n[Open the transcript](command:{OPEN_TURN}?{argument})"

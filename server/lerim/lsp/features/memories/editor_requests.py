@@ -47,7 +47,9 @@ async def hover_at_position(sidecar: Sidecar, params: types.HoverParams) -> type
     position = params.position
     shown = loading.make_hover_memory(sidecar, location.repo, stored.record, place)
     more = link_more(len(entries) - 1, params.text_document.uri, position.line, position.character)
-    text = render_hover(shown, sidecar.clock(), trusted=sidecar.options.trusted, more=more)
+    text = render_hover(
+        shown, sidecar.clock(), trusted=sidecar.options.trusted, more=more, with_links=sidecar.has_extension
+    )
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
 
 

@@ -71,15 +71,17 @@ class HoverMemory:
     missing: tuple[str, ...] = ()
 
 
-def render_hover(shown: HoverMemory, now: datetime, *, trusted: bool, more: str = "") -> str:
+def render_hover(shown: HoverMemory, now: datetime, *, trusted: bool, more: str = "", with_links: bool = True) -> str:
     """Renders a memory as markdown. `more` is the link to the other memories about the same, from `link_more`.
+    `with_links`: the editor can run the commands in links.
 
     The links stand above what may be long, because an editor shows only the first lines of a hover until one scrolls.
     """
     record = redact_record(shown.record)
     head, text = redact_text(_render_head(record, now, trusted=trusted)), redact_text(_render_text(record, shown))
-    links = " · ".join([*_links(shown, trusted=trusted), *filter(None, (more,))])
-    return "\n\n".join(filter(None, (f"{head}  \n{links}", text)))
+    if with_links:
+        head += "  \n" + " · ".join([*_links(shown, trusted=trusted), *filter(None, (more,))])
+    return "\n\n".join(filter(None, (head, text)))
 
 
 def link_more(count: int, uri: str, line: int, character: int) -> str:
