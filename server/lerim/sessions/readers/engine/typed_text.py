@@ -104,8 +104,9 @@ _BLOCK = re.compile(
 _CLOSES = re.compile(r"</([\w-]{1,200})>")
 _QUOTED = '"""'
 _LOGGED = re.compile(
-    r"\s{0,40}(?:\[?\d{4}-\d\d-\d\d[T ]\d|\[?\d\d:\d\d:\d\d\b|(?i:\[(?:info|warn(?:ing)?|error|debug|trace|fatal)\])|"
-    r"(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b[:\s\[|]|Traceback \(most recent|File \"[^\"\n]{1,300}\", line |"
+    r"\s{0,40}(?:\[?\d{4}-\d\d-\d\d[T ]\d|\[\d\d:\d\d:\d\d\b|(?i:\[(?:info|warn(?:ing)?|error|debug|trace|fatal)\])|"
+    r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})? [\[(]?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b|"
+    r"Traceback \(most recent|File \"[^\"\n]{1,300}\", line |"
     r"\[\d\d[/.]\d\d[/.]\d\d(?:\d\d)?,? \d|\"[\w$@./-]{1,60}\"\s?: |[\w./\\-]{1,200}\.\w{1,6}:\d{1,6}:\d|"
     r"/[\w./-]{1,200}: line \d{1,6}: |"
     r"[^\s]{1,300}:\d{1,6} {1,4}(?:[A-Z]{3,7} https?:|Failed to load resource:|Uncaught )|"
@@ -115,6 +116,8 @@ _LOGGED = re.compile(
     r"at [\w$.<>]{1,200}(?:\(| \([^()\n]{0,300}(?::\d|anonymous|native))|"
     r"npm (?:ERR!|WARN\b)|[A-Za-z_][\w.]{0,80}(?:Error|Exception|Warning): |E   )"
 )
+_MAYBE_LOGGED = re.compile(r"\s{0,40}(?:\d\d:\d\d:\d\d\b|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b[:\s\[|])")
+"""Matches how a line of a log may begin, or a person's sentence: `10:30:00 is when it runs`, `WARN: never touch it`."""
 _HEADER = re.compile(
     r"\s{0,8}[*_]{0,2}(from|to|cc|subject|date|sent|reply-to|von|an|betreff|gesendet|datum|de|à|objet|envoyé|"
     r"para|asunto|fecha|enviado)[*_]{0,2}\s{0,2}:[*_]{0,2}\s{0,3}\S",
@@ -232,6 +235,7 @@ def _split_lines(text: str) -> tuple[list[MessagePart], bool]:
     lines = [f"{line}\n" for line in text.split("\n")] if text else []
     lines[-1:] = [line[:-1] for line in lines[-1:]]
     mail_start = _find_mail(lines)
+    logged = _find_logged(lines[:mail_start])
     fence = ""
     parts: list[MessagePart] = []
     for at, line in enumerate(lines[:mail_start]):
@@ -243,9 +247,16 @@ def _split_lines(text: str) -> tuple[list[MessagePart], bool]:
         elif _SCREEN.match(line):
             return [*parts, MessagePart(False, "".join(lines[at:]))], True
         else:
-            parts.append(MessagePart(not (line.lstrip().startswith(">") or _LOGGED.match(line)), line))
+            parts.append(MessagePart(not (line.lstrip().startswith(">") or at in logged), line))
     continues = mail_start < len(lines)
     return [*parts, MessagePart(False, "".join(lines[mail_start:]))], continues
+
+
+def _find_logged(lines: list[str]) -> set[int]:
+    """Returns the indexes of the lines of a log. A line that may be a sentence is one only beside another such line."""
+    logged = {at for at, line in enumerate(lines) if _LOGGED.match(line)}
+    alike = logged | {at for at, line in enumerate(lines) if _MAYBE_LOGGED.match(line)}
+    return logged | {at for at in alike if at - 1 in alike or at + 1 in alike}
 
 
 def _find_mail(lines: list[str]) -> int:
