@@ -29,7 +29,7 @@ MAX_WORDS = 1_000
 MAX_CHARACTERS = 100_000
 _CODE = re.compile(r"(`{1,3})([^`]+)\1")
 _LINE_PREFIX = re.compile(r"^[ \t]*(?:[-*+]|#{1,6}) ", re.MULTILINE)
-_EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*\n]*[^\s*])\1(?![\w*])")
+EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*\n]*[^\s*])\1(?![\w*])")
 _QUOTES = re.compile("[\"“”„«»]|(?<!\\w)['‘’]|['‘’](?!\\w)")
 _PLAIN_WORD = re.compile(r"(?<![^\s(])[^\W\d_]+(?:['-][^\W\d_]+)*(?![^\s.,;:!?…)])")
 _SENTENCE_END = re.compile(r"(?<=[\w)\]}%])[.,;:!…]+(?=\s|\Z)")
@@ -109,5 +109,5 @@ def _normalize(text: str) -> str:
 
 
 def _fold_prose(prose: str) -> str:
-    prose = _QUOTES.sub("", _EMPHASIS.sub(r"\2", prose))
+    prose = _QUOTES.sub("", EMPHASIS.sub(r"\2", prose))
     return _PLAIN_WORD.sub(lambda found: found[0].casefold(), prose.replace("’", "'"))

@@ -49,3 +49,29 @@ def test_a_text_is_shown_whose_signs_say_something_else_than_the_title(title: st
 )
 def test_a_text_that_differs_from_the_title_in_form_only_is_not_shown(body: str) -> None:
     assert text_beyond_quotes(TITLE, body, []) == ""
+
+
+@pytest.mark.parametrize(
+    ("body", "quote"),
+    [
+        ("Set the variable PATH.", "Set the variable path."),
+        ("Name it `a_b`.", "Name it ab."),
+        ("Pass *args on.", "Pass args on."),
+        ("env files are secret.", ".env files are secret."),
+        ("Tabs are used here.", "Tabs are used here?"),
+    ],
+)
+def test_a_text_is_shown_that_a_quote_does_not_have_to_the_letter(body: str, quote: str) -> None:
+    assert text_beyond_quotes(TITLE, body, [quote]) == body
+
+
+@pytest.mark.parametrize(
+    ("body", "quote"),
+    [
+        ("Run `make test` **first**.", "please run make test first!"),
+        ("Run the tests.", "can you run the tests?"),
+        ("run the\ntests", "Fine. Run the tests. Thanks"),
+    ],
+)
+def test_a_text_that_a_quote_has_in_another_form_only_is_not_shown(body: str, quote: str) -> None:
+    assert text_beyond_quotes(TITLE, body, [quote]) == ""

@@ -15,7 +15,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TypeVar
 
-from lerim.memory.similarity import normalize_claim
+from lerim.memory.similarity import EMPHASIS, normalize_claim
 from lerim.patterns import compile_later
 from lerim.words import STOP_WORDS, is_unspaced, letter_pairs, split_words, stem
 
@@ -127,20 +127,27 @@ def without_quotes(text: str) -> str:
     return without_replied_to(text)
 
 
-_SENTENCE_STOP = re.compile(r"[.!?…]+(?:[\s\"”)]|\Z)")
-_MARKS = re.compile(r"[*_`]")
+_BEFORE_SENTENCE = re.compile(r"(?:\A|[.!?:;…][\s“\"])(?:[–—-]\s|[\s“\"(])*\Z")
+_AFTER_SENTENCE = re.compile(r"[ ”\")]*(?:[.!…]+(?:[\s\"”)]|\Z)|\Z)")
+_AFTER_REQUEST = re.compile(r"[ ”\")]*\?(?:[\s\"”)]|\Z)")
 
 
 def is_quoted(text: str, quote: str) -> bool:
-    """Returns whether a quote has all of a text, as whole sentences: a part of one may say the opposite."""
-    said, quoted = (" ".join(_MARKS.sub("", one).casefold().split()) for one in (text, quote))
-    said = said.strip(" .!…“”")
-    if not said or said not in quoted:
+    """Returns whether a quote has all of a text to the letter, as whole sentences: a part of one may say the opposite.
+    Only white space, emphasis, code marks, the mark at the end and the case of the first letter may differ."""
+    said, quoted = (" ".join(EMPHASIS.sub(r"\2", one).replace("`", "").split()) for one in (text, quote))
+    said = said.lstrip(" “”").rstrip(" .!…“”")
+    if not said:
         return False
-    before, _, after = quoted.partition(said)
-    before, after = before.rstrip(' “"(-–—'), after.lstrip(' ”")')
-    begins = not before or before[-1] in ".!?:;…" or skip_politeness(f"{before} x")[0] == "x"
-    return begins and (not after or _SENTENCE_STOP.match(after) is not None)
+    first_letters = (said[0], said[0].upper(), said[0].lower())
+    found = next((one for one in first_letters if f"{one}{said[1:]}" in quoted), None)
+    if found is None:
+        return False
+    before, _, after = quoted.partition(f"{found}{said[1:]}")
+    rest, is_request = skip_politeness(f"{before}x")
+    begins = rest == "x" or _BEFORE_SENTENCE.search(before)
+    ends = _AFTER_SENTENCE.match(after) or (is_request and _AFTER_REQUEST.match(after))
+    return bool(begins and ends)
 
 
 def text_beyond_quotes(title: str, body: str, quotes: Iterable[str]) -> str:
