@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Set
 
 from lerim.patterns import compile_later
+from lerim.redaction.places.positional import is_odd_value
 from lerim.redaction.values import (
     NameGroup,
     Span,
@@ -180,8 +181,14 @@ def _find_table_cells(text: str, lowered: str, found_parts: Set[str]) -> Iterato
                     if is_variable and not is_ruled:
                         continue  # a row of a table of variables, not its heading
                     match = _CELL.match(cell)
-                    is_chosen = match and _PASSWORD_HEADING.match(headings[column][1]) and looks_chosen(match["value"])
-                    if match and (is_chosen or _is_secret(match["value"])):
+                    if match is None:
+                        continue
+                    is_chosen = (
+                        _PASSWORD_HEADING.match(headings[column][1])
+                        and looks_chosen(match["value"], 1)
+                        and is_odd_value(match["value"], False)
+                    )
+                    if is_chosen or _is_secret(match["value"]):
                         yield Span(
                             at + cell_start + match.start("value"), at + cell_start + match.end("value"), "password"
                         )

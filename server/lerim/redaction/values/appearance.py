@@ -21,7 +21,8 @@ _OTHER_FORM = compile_later(
 )
 _WORD_PIECES = compile_later(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _TECHNICAL_WORD = compile_later(
-    r"sha\d|pbkdf|md5|crypt|argon|base\d\d|hmac|utf|aes|\Av\d|pass|secret|test|wrong|invalid|correct|user|m(?:in|ax)\d|chars",
+    r"sha\d|pbkdf|md5|crypt|argon|base\d\d|hmac|utf|aes|\Av\d|\Apass|pass(?:[_-]?w|ed|port)|secret|test|wrong|invalid"
+    r"|correct|user|m(?:in|ax)\d|chars",
     re.IGNORECASE,
 )
 _UUID = compile_later(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
