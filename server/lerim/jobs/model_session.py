@@ -6,7 +6,7 @@ without an answer. Any other error concerns only its own question, and the next 
 answer for a reason unrelated to its session, it waits for a later sync and keeps its number of tries. A failure of the
 service, a connection that breaks after the question was sent, or a refusal counts as a try only if the service answered
 another session in the same run, so that an outage gives up no session, but a session at which the service fails is
-given up after a few.
+given up after a few. One that is put back again and again waits longer each time.
 """
 
 from __future__ import annotations

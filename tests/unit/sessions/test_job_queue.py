@@ -105,6 +105,20 @@ def test_a_job_that_kills_its_process_lets_the_others_go_first(catalog):
     assert claimed(catalog).transcript.session_id == "old"
 
 
+def test_a_job_without_an_answer_waits_longer_each_time_up_to_a_day_and_a_person_may_ask_at_once(catalog, clock):
+    only(catalog)
+    waits = []
+    for _ in range(13):
+        begun = clock.now
+        while (job := catalog.claim_job("app")) is None:
+            clock.now += 60
+        waits.append((clock.now - begun) // 60)
+        catalog.put_back_job(job, 60.0, last=True)
+    assert waits == [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1440]
+    clock.now += 1
+    catalog.finish_job(claimed(catalog, started=clock.now), b"", b"")
+
+
 def test_a_dead_job_lives_again_when_its_session_grows_or_a_person_asks(catalog, root, clock):
     def kill():
         for _ in range(3):

@@ -33,6 +33,8 @@ MOST_TRIES = 3
 NO_FACTS: Mapping[str, bytes] = {}
 BACK_OFF_SECONDS = 30.0
 BACK_OFF_CAP_SECONDS = 3600.0
+LONGEST_WAIT_SECONDS = 86400.0
+"""The longest wait of a job that is put back again and again."""
 MODEL_JOB = "model"
 """The kind of job that waits for a model once the rules have read a session, whether or not a model is configured."""
 _JOINED_JOBS = (
@@ -202,12 +204,15 @@ def fail_job(db: sqlite3.Connection, now: float, job: QueueJob, error: str) -> b
 def put_back_job(db: sqlite3.Connection, now: float, job: QueueJob, wait: float = 0.0, *, last: bool = False) -> None:
     """Puts back a claimed job that was not run, or not to its end, for example because the person cancelled. This
     does not count as a try. The job waits as before, but at least `wait` seconds from `now` on. With `last`, it
-    comes after the others, like a job whose run died."""
+    comes after the others, like a job whose run died, and waits twice as long each time in a row, up to a day."""
     with transaction(db):
         db.execute(
-            "UPDATE jobs SET state = 'pending', again = 0, not_before = max(not_before, ?),"
-            " interrupted = interrupted + ? WHERE id = ? AND state = 'running' AND runs = ?",
-            (now + wait if wait else 0.0, last, job.id, job.run),
+            "UPDATE jobs SET state = 'pending', again = 0, interrupted = interrupted + :last,"
+            " not_before = CASE WHEN NOT :wait THEN not_before"
+            " WHEN :last THEN max(not_before, :now + min(:wait * (1 << min(interrupted, 20)), :longest))"
+            " ELSE max(not_before, :now + :wait) END"
+            " WHERE id = :id AND state = 'running' AND runs = :run",
+            {"now": now, "wait": wait, "last": last, "longest": LONGEST_WAIT_SECONDS, "id": job.id, "run": job.run},
         )
 
 
