@@ -258,6 +258,12 @@ async def test_a_definition_is_a_memory_a_file_or_the_line_of_a_symbol_and_never
     with show(editor, memory(editor, OTHER), strange) as other:
         assert await other.definition("leak.txt") is None
         assert await other.definition("send]") == ((root / "src/net.js").as_uri(), 0)
+    missing = "---\ntitle: x\nreferences:\n- src/gone.py#x\n- src#y\n---\n"
+    with show(editor, memory(editor, OTHER), missing) as other:
+        for shown in ("src/gone.py", "x\n- src", "src#y", "y\n---"):
+            assert await other.definition(shown) is None
+        links = await editor.client.text_document_document_link_async(types.DocumentLinkParams(other.item))
+        assert not links
 
 
 async def test_a_turn_is_shown_in_its_transcript(editor: Editor, monkeypatch: pytest.MonkeyPatch) -> None:
