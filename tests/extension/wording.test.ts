@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { splitHiddenCharacters } from "../../extension/src/text/hidden";
 import { Status, statusDisplay } from "../../extension/src/sidecar/status";
 import { checkText } from "../../extension/src/text/memorywording";
-import { acceptedText, kindOf, memoryDetail, pendingText, plainText, progressText, referenceProblemsText, rowText, syncReportText } from "../../extension/src/text/wording";
+import { acceptedText, beginning, kindOf, memoryDetail, pendingText, plainText, progressText, referenceProblemsText, rowText, shorten, syncReportText } from "../../extension/src/text/wording";
 import { FakeContext, memory, report } from "./fakes/sidecar";
 import { openWalkthroughTab } from "./fakes/tabs";
 import { act, shown } from "./fakes/vscode";
@@ -21,6 +21,14 @@ test("a title loses the marks of code and bold, but not the stars that code has"
   expect(plainText("**Always** use `uv`, **not `pip`**")).toBe("Always use uv, not pip");
   expect(plainText("Run ```sh make``` or `make`, then ```python x = 1")).toBe("Run sh make or make, then python x = 1");
   expect(plainText("list `.claude/**`, `.git/**` and `a**b`")).toBe("list .claude/**, .git/** and a**b");
+});
+
+test("a shortened text has no half of a character", () => {
+  expect(shorten("Use 🚀🚀", 6)).toBe("Use…");
+  expect(shorten("Use 🚀🚀", 7)).toBe("Use 🚀…");
+  expect(beginning("👩‍👩‍👧e\u0301x", 7)).toBe("");
+  expect(beginning("👩‍👩‍👧e\u0301x", 9)).toBe("👩‍👩‍👧");
+  expect(beginning("abc", 3)).toBe("abc");
 });
 
 test("a title spells out hidden characters, and shows no icon of its own in a row of a list", () => {

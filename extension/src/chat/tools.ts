@@ -4,6 +4,7 @@ import { isToken } from "../editor/arguments";
 import { currentRoot } from "../editor/roots";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
+import { beginning } from "../text/wording";
 
 const maxText = 4000;
 const maxFiles = 20;
@@ -63,7 +64,7 @@ async function callTool(context: Pick<Context, "request">, tool: protocol.AgentT
 
 /** The text in an argument, which comes from a model; "" if it is not a text. */
 function textOf(value: unknown): string {
-  return typeof value === "string" ? value.slice(0, maxText) : "";
+  return typeof value === "string" ? beginning(value, maxText) : "";
 }
 
 function filesOf(value: unknown): string[] {

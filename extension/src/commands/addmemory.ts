@@ -5,7 +5,7 @@ import { chooseRoot, repositoryOf } from "../editor/roots";
 import { findEnclosingSymbol, symbolsOf } from "../editor/symbols";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
-import { iconOf, kindHelp, memoryKinds } from "../text/wording";
+import { beginning, iconOf, kindHelp, memoryKinds } from "../text/wording";
 import { pathInRepository } from "../editor/references";
 import { showInfo } from "../editor/notifications";
 import { showActionResult } from "./acts";
@@ -37,7 +37,7 @@ export async function addMemoryFromWords(context: Pick<Context, "request">, sele
   if (root === undefined) return;
   const line = words.trim().split("\n")[0]?.trim() ?? "";
   const isWhole = line.length <= maxTitle && line === words.trim();
-  await addMemory(context, root.uri.toString(), { title: line.slice(0, maxTitle), body: isWhole ? "" : words.trim(), files: [], selected });
+  await addMemory(context, root.uri.toString(), { title: beginning(line, maxTitle), body: isWhole ? "" : words.trim(), files: [], selected });
 }
 
 /** Asks for the kind, the title and the reason, and writes the memory. Escape at any question writes nothing. */

@@ -4,6 +4,7 @@ import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
 import { activeMemories, pickMemory } from "./memories";
 import { showInfo } from "../editor/notifications";
+import { beginning } from "../text/wording";
 
 const maxQuestion = 1000;
 
@@ -21,7 +22,7 @@ export async function copyFileMemories(context: Pick<Context, "request">, uri: v
   const file = uri ?? editor?.document.uri;
   const root = file === undefined ? undefined : (vscode.workspace.getWorkspaceFolder(file) ?? (await currentRoot()));
   if (file === undefined || root === undefined) throw new Error("Open a file of a repository first.");
-  const question = selection && editor !== undefined ? editor.document.getText(editor.selection).slice(0, maxQuestion) : "";
+  const question = selection && editor !== undefined ? beginning(editor.document.getText(editor.selection), maxQuestion) : "";
   const { text, isError } = await context.request(protocol.agentTool, { root: root.uri.toString(), tool: "recall", agent: "clipboard", files: [file.fsPath], question });
   if (isError) throw new Error(text);
   if (!text.includes("<lerim-memories>")) {

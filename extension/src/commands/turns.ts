@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 import { type TurnTarget } from "../editor/arguments";
 import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
+import { beginning } from "../text/wording";
 
 const scheme = "lerim-turn";
 
@@ -40,6 +41,6 @@ export class TurnOpener implements vscode.TextDocumentContentProvider, vscode.Di
 }
 
 function turnUri({ title, session, turn }: protocol.TurnView): vscode.Uri {
-  const name = title.replace(/[/\\\s]+/g, " ").trim().slice(0, 80) || "turn";
+  const name = beginning(title.replace(/[/\\\s]+/g, " ").trim(), 80) || "turn";
   return vscode.Uri.from({ scheme, path: `/${name}.txt`, query: JSON.stringify({ session, turn }) });
 }

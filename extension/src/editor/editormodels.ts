@@ -1,6 +1,7 @@
 import { errorText } from "./errors";
 import * as vscode from "vscode";
 import type { ModelAnswerView, AskModelParams, EditorModelView, RefusalReason } from "../protocol";
+import { beginning } from "../text/wording";
 
 const justification = "Lerim reads your coding sessions with it, to find the decisions and learnings in them.";
 /** Jobs receive the models in an environment variable, whose size is limited on Windows. */
@@ -121,7 +122,7 @@ export class EditorModels implements vscode.Disposable {
     } catch (error) {
       return toRefusal(error);
     }
-    return { text: text.slice(0, maxLength), why: "", message: "" };
+    return { text: beginning(text, maxLength), why: "", message: "" };
   }
 
   /** Sends a request. While the editor asks for consent to use the model, further requests wait for the answer. */
@@ -158,7 +159,7 @@ function modelId(model: vscode.LanguageModelChat): string {
 }
 
 function shorten(text: string): string {
-  return text.slice(0, maxNameLength);
+  return beginning(text, maxNameLength);
 }
 
 function makeRefusal(why: RefusalReason, message = ""): ModelAnswerView {
@@ -180,5 +181,5 @@ function refusalReason(error: unknown): RefusalReason {
 }
 
 function errorMessage(error: unknown): string {
-  return (errorText(error)).slice(0, maxMessageLength);
+  return beginning(errorText(error), maxMessageLength);
 }

@@ -85,7 +85,12 @@ export function fileName(reference: string): string {
 
 /** A text of at most so many characters. */
 export function shorten(text: string, most = 60): string {
-  return text.length > most ? `${text.slice(0, most - 1).trimEnd()}…` : text;
+  return text.length > most ? `${beginning(text, most - 1).trimEnd()}…` : text;
+}
+
+/** The first characters of a text, at most so many; one that has several code units, such as an emoji, is there as a whole or not at all. */
+export function beginning(text: string, most: number): string {
+  return text.slice(0, new Intl.Segmenter().segment(text).containing(most)?.index ?? most);
 }
 
 const kindHelps: Readonly<Record<string, string>> = {

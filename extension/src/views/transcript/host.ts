@@ -5,7 +5,7 @@ import { isToken } from "../../editor/arguments";
 import { errorText } from "../../editor/errors";
 import type { Context } from "../../sidecar/context";
 import * as protocol from "../../protocol";
-import { plainText } from "../../text/wording";
+import { plainText, shorten } from "../../text/wording";
 import { showPage } from "../shared/html";
 import { agentIcon } from "../shared/icons";
 import { makeReporter, receiveMessages } from "../shared/receive";
@@ -120,7 +120,7 @@ class Transcript {
     if (turn === this.#turnToShow) this.#turnToShow = ""; // shown once; later refreshes keep the person's position
     const { agent, platform } = outline.session;
     const title = plainText(outline.session.title);
-    this.panel.title = title.length > maxTitleLength ? `${title.slice(0, maxTitleLength - 1)}…` : title || agent;
+    this.panel.title = shorten(title, maxTitleLength) || agent;
     const icon = agentIcon(this.context.extension.extensionUri, platform);
     if ("light" in icon) this.panel.iconPath = icon;
     this.#post({ type: "session", outline });

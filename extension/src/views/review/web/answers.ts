@@ -1,6 +1,6 @@
 // The possible answers about a candidate and a similar memory, and their texts; drawing is in neighbours.ts.
 import type { CandidateView, NeighbourChoice, NeighbourAnswer, NeighbourView } from "../../../protocol";
-import { kindOf } from "../../../text/wording";
+import { kindOf, shorten } from "../../../text/wording";
 import { spellOutHidden } from "../../shared/web/text";
 
 export type Choice = Required<NeighbourChoice>;
@@ -77,7 +77,7 @@ const maxStartLength = 300;
 export function firstLines(body: string): string {
   const lines = body.split("\n").filter((line) => line.trim() !== "");
   const start = lines.slice(0, maxLines).join("\n");
-  if (start.length > maxStartLength) return `${start.slice(0, maxStartLength - 1).trimEnd()}…`;
+  if (start.length > maxStartLength) return shorten(start, maxStartLength);
   return lines.length > maxLines ? `${start} …` : start;
 }
 

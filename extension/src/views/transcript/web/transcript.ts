@@ -2,7 +2,7 @@
 import type { OutlineView, SessionTurn, SessionView } from "../../../protocol";
 import { durationText, momentText, sessionSeconds, tokensText, workText } from "../../../text/sessionwording";
 import { type FromTranscript, maxFindText, maxRemembered, type ToTranscript } from "../messages";
-import { counted, plainText } from "../../../text/wording";
+import { beginning, counted, plainText } from "../../../text/wording";
 import { button, h } from "../../shared/web/dom";
 import { type ListPlace, VirtualList } from "./virtuallist";
 import { estimateTurnHeight } from "./heights";
@@ -238,7 +238,7 @@ document.addEventListener("selectionchange", () => {
 });
 
 function rememberSelection(): void {
-  if (selectedWords.trim() !== "") vscode.postMessage({ type: "remember", text: selectedWords.slice(0, maxRemembered), turn: selectedTurn });
+  if (selectedWords.trim() !== "") vscode.postMessage({ type: "remember", text: beginning(selectedWords, maxRemembered), turn: selectedTurn });
 }
 
 /** The id of the turn that contains a node, "" if none does. */
