@@ -75,6 +75,10 @@ def test_only_politeness_before_the_sentence_is_cut(sentence: str, title: str) -
             "The nightly export of the finance department reads every row of the ledger twice from the slow replica in "
             "the…",
         ),
+        (  # a word that alone is too long is cut, not left out
+            f"Use the https://models.example/{'a' * 100} endpoint",
+            f"Use the https://models.example/{'a' * 78}…",
+        ),
     ],
 )
 def test_a_long_sentence_ends_at_a_clause(sentence: str, title: str) -> None:

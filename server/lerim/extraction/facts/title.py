@@ -46,15 +46,16 @@ def make_title(sentence: str) -> str:
 
 def _first_clauses(text: str) -> str:
     """Returns as many whole clauses as fit in a title, or as many whole words if the first clause alone is too long,
-    with "…" unless a sentence ends there."""
+    with "…" unless a sentence ends there. A
+    word is cut only if too little stands before it."""
     head = text[:MAX_TITLE_CHARS]
     ends = [match.start() for match in _CLAUSE.finditer(head) if match.start() >= _SHORTEST_CLAUSE]
     for stop in (".!?;", ""):
         for end in reversed(ends):
             if (not stop or text[end] in stop) and _stands_alone(text[:end], text[end:]):
                 return text[:end].rstrip(" ,;:.!") + ("" if stop else "…")
-    cuts = [text[:end] for end, mark in enumerate(head) if mark == " "]
-    closed = [cut for cut in cuts if len(cut) >= _SHORTEST_CLAUSE and _has_balanced_marks(cut)]
+    cuts = [text[:end] for end, mark in enumerate(head) if mark == " " and end >= _SHORTEST_CLAUSE]
+    closed = [cut for cut in cuts if _has_balanced_marks(cut)]
     cut = (closed or cuts or [head[: MAX_TITLE_CHARS - 1]])[-1]
     return f"{cut.rstrip(' ,;:.!(-—–…')}…"
 
