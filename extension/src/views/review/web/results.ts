@@ -77,6 +77,7 @@ export interface LastActionButtons {
 export class LastActionLine {
   readonly element = h("p", { class: "done", role: "status" });
   #action: LastAction | undefined;
+  #isListed = false;
   #root = "";
   #knowsAccepted = false;
 
@@ -89,6 +90,7 @@ export class LastActionLine {
   /** Shows an action. After a decision, `left` is how many candidates are left, which is said until their number changes. */
   show(action: LastAction | undefined, left?: number): void {
     this.#action = action;
+    this.#isListed = false;
     const leftText = left === undefined ? [] : [h("span", { class: "left" }, ` ${counted(left, "candidate")} left.`)];
     this.element.replaceChildren(...(action === undefined ? [] : [...this.#openPlace(action), action.text, ...leftText, ...this.#openMemory(action), ...this.#undo(action)]));
   }
@@ -103,6 +105,14 @@ export class LastActionLine {
   /** Shows what was done before another tab covered the panel, if it is still the last action. */
   restore(saved: SavedAction | undefined, list: Pick<ListMessage, "root" | "undo">): void {
     if (this.#action === undefined) this.show(keptAction(saved, list, this.#knowsAccepted));
+  }
+
+  /** Empties the line when a list no longer has its action as the last one, as an earlier list had: it was undone elsewhere, or another followed it. */
+  follow({ undo }: Pick<ListMessage, "undo">): void {
+    const shown = this.#action?.undo?.action;
+    if (shown === undefined) return;
+    if (undo?.action !== shown && this.#isListed) this.show(undefined);
+    else this.#isListed = undo?.action === shown;
   }
 
   hideLeft(): void {

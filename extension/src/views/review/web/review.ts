@@ -83,6 +83,7 @@ function handleMessage(message: ToWebview): void {
       const isFirstList = model.list === undefined;
       const previousCount = pendingIds(model).length;
       if (listFailed) showNotice("");
+      lastActionLine.follow(message);
       update(applyList(model, message));
       if (pendingIds(model).length !== previousCount) lastActionLine.hideLeft();
       if (isFirstList) {
