@@ -148,6 +148,13 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     await panel.press("r");
     await until("the candidate is gone", () => waiting(/mise run lint/) === undefined);
     assert.equal(memory(/mise run lint/), undefined);
+    await panel.did(/Rejected: .*mise run lint/);
+    await machine.cli("review", "undo", "--repo", root);
+    await panel.lists(/mise run lint/);
+    await until("the panel no longer says that it is rejected", async () => (await panel.frame.locator(".done").innerText()) === "");
+    await panel.select(/mise run lint/);
+    await panel.press("r");
+    await until("the candidate is gone", () => waiting(/mise run lint/) === undefined);
   });
 
   await run("what is decided on the command line goes from the panel, and the words being typed into it are kept", async () => {
@@ -302,6 +309,7 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     await panel.press("a");
     await panel.says(/There are no candidates to review\. Hover over line 1 of logger\.go to see what you accepted\./);
     await screen.shot("last-accepted");
+    assert.equal(await panel.frame.getByRole("button", { name: "Open logger.go" }).count(), 1);
     await panel.frame.locator(".empty-state").getByRole("button", { name: "Open logger.go" }).click();
     await screen.page.locator(".tab.active", { hasText: "logger.go" }).waitFor();
   });
