@@ -21,6 +21,7 @@ import { followSteps } from "./editor/walkthroughsteps";
 import { ReviewPanel } from "./views/review/host";
 import { SessionsView } from "./views/sessions/host";
 import { Transcripts } from "./views/transcript/host";
+import { watchForRepositories } from "./editor/roots";
 
 let context: Context | undefined;
 
@@ -70,6 +71,7 @@ export function activate(extension: vscode.ExtensionContext): void {
       if (focused) owner.lookAround();
     }),
     vscode.workspace.onDidChangeWorkspaceFolders(() => owner.runInBackground(owner.startForNewFolders())),
+    watchForRepositories(() => owner.runInBackground(owner.startForNewFolders())),
   );
   owner.runInBackground(owner.startIfSupported());
   owner.runInBackground(openWalkthroughOnce(extension, owner));

@@ -184,6 +184,13 @@ test("each folder of a window is a row of its own, and without one the person's 
   expect(context.asked.at(-1)?.params).toMatchObject({ root: null });
 });
 
+test("a folder that becomes a repository is listed anew", () => {
+  let changes = 0;
+  view.onDidChangeTreeData(() => (changes += 1));
+  act.create("/repo/.git");
+  expect(changes).toBe(1);
+});
+
 test("an empty store, a sidecar that does not run and a failure are told apart", async () => {
   rows[""] = {};
   expect(await view.getChildren()).toEqual([]);

@@ -248,6 +248,7 @@ test("the editor's own model", { skip: missing() ?? false, timeout: JOURNEY }, a
     await until("the editor asks which folder", async () => (await screen.listRows())[0]?.includes("plain"));
     await screen.page.locator(".quick-input-widget input.input").press("Enter");
     await until("it is a repository", () => existsSync(join(plain, ".git")));
+    await until("both views notice it", async () => !/not in a git repository/.test(await bar.innerText()));
     await bar.getByRole("button", { name: "Sync" }).first().click();
     await until("after a sync the view is that of a repository", async () => /There are no memories yet/.test(await bar.innerText()));
     await screen.shot("initialized");

@@ -72,6 +72,12 @@ export async function isOutsideRepositories(): Promise<boolean> {
   return rootFolders().length > 0 && (await supportedFolders()).length === 0;
 }
 
+/** Calls `react` when a repository is made in a folder of the window. */
+export function watchForRepositories(react: () => void): vscode.Disposable {
+  const watcher = vscode.workspace.createFileSystemWatcher("**/.git", false, true, true);
+  return vscode.Disposable.from(watcher, watcher.onDidCreate(react));
+}
+
 function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,

@@ -95,7 +95,7 @@ export class Context implements vscode.Disposable {
     this.output.info("No repository is open. Lerim's background process starts with the first command.");
   }
 
-  /** Starts the sidecar for folders that were added. One that runs or is being started learns of them itself. */
+  /** Starts the sidecar for folders that were added or became repositories. One that runs or is being started learns of them itself. */
   async startForNewFolders(): Promise<void> {
     const { client } = this.#sidecar ?? {};
     if ((client === undefined || client.state === State.Stopped) && this.#restarts.running === undefined) await this.startIfSupported();

@@ -130,6 +130,7 @@ export const configured = new Map<string, unknown>();
 export const providers = new Map<string, Provider>();
 const granted = new EventEmitter<void>();
 const folders = new EventEmitter<void>();
+const filesCreated = new EventEmitter<Uri>();
 const editorsChanged = new EventEmitter<void>();
 const documentClosed = new EventEmitter<{ uri: Uri }>();
 
@@ -299,6 +300,7 @@ export const workspace = {
   workspaceFolders: [{ uri: Uri.file("/repo"), name: "repo", index: 0 }],
   onDidGrantWorkspaceTrust: granted.event,
   onDidChangeWorkspaceFolders: folders.event,
+  createFileSystemWatcher: () => ({ onDidCreate: filesCreated.event, dispose: () => undefined }),
   textDocuments: [] as FakeDocument[],
   getWorkspaceFolder: (uri: Uri) => workspace.workspaceFolders.find((folder) => uri.path.startsWith(`${folder.uri.path}/`)),
   onDidCloseTextDocument: documentClosed.event,
@@ -359,6 +361,7 @@ export const act = {
     workspace.workspaceFolders = paths.map((path, index) => ({ uri: Uri.file(path), name: path.slice(1), index }));
     folders.fire();
   },
+  create: (path: string) => filesCreated.fire(Uri.file(path)),
   /** The files that can be seen; those no longer named are closed. */
   look: async (...paths: string[]) => {
     const closed = workspace.textDocuments.filter(({ uri }) => !paths.includes(uri.path));

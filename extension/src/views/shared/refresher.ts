@@ -1,11 +1,12 @@
 import * as vscode from "vscode";
 import type { Context } from "../../sidecar/context";
+import { watchForRepositories } from "../../editor/roots";
 import { hasEnded } from "../../text/wording";
 
 /** Minimum time between two refreshes, so that a fast sync does not keep the views busy. */
 const refreshIntervalMs = 1000;
 
-/** Calls `refresh` when a view may be outdated: a sync ended, candidates changed, the sidecar started or stopped, trust was granted, or an event that `subscribe` listens to. */
+/** Calls `refresh` when a view may be outdated: a sync ended, candidates changed, the sidecar started or stopped, trust was granted, the folders changed, one became a repository, or an event that `subscribe` listens to. */
 export class Refresher implements vscode.Disposable {
   readonly #subscriptions: vscode.Disposable[];
   #timer: NodeJS.Timeout | undefined;
@@ -24,6 +25,7 @@ export class Refresher implements vscode.Disposable {
       context.onRunningChanged(() => this.#requestRefresh()),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.#requestRefresh()),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.#requestRefresh()),
+      watchForRepositories(() => this.#requestRefresh()),
       subscribe(() => this.#requestRefresh()),
     ];
   }
