@@ -554,7 +554,7 @@ export interface TargetView {
 }
 /**
  * An active memory similar to a candidate. `similarity` is from 0 to 1. `hash` identifies the file's text as shown;
- * clients can send it back with the person's choice.
+ * clients can send it back with the person's choice. `text` is what to show of `body` beside the title.
  */
 export interface NeighbourView {
   id: string;
@@ -566,6 +566,7 @@ export interface NeighbourView {
   status: string;
   similarity: number;
   hash: string;
+  text: string;
 }
 /**
  * The answer that the claim's own words, or a model, suggest for a memory, given by its id. It applies if the

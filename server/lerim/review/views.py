@@ -29,7 +29,7 @@ class TargetView(msgspec.Struct, frozen=True):
 
 class NeighbourView(msgspec.Struct, frozen=True):
     """An active memory similar to a candidate. `similarity` is from 0 to 1. `hash` identifies the file's text as shown;
-    clients can send it back with the person's choice."""
+    clients can send it back with the person's choice. `text` is what to show of `body` beside the title."""
 
     id: str
     title: str
@@ -40,6 +40,7 @@ class NeighbourView(msgspec.Struct, frozen=True):
     status: str
     similarity: float
     hash: str
+    text: str = ""
 
 
 class SuggestedView(msgspec.Struct, frozen=True):
@@ -217,6 +218,7 @@ def _neighbour_view(near: NearMemory) -> NeighbourView:
         status=stored.status,
         similarity=round(near.similarity, 4),
         hash=stored.text_hash,
+        text=text_beyond_quotes(record.title, record.body, []),
     )
 
 

@@ -180,7 +180,7 @@ export function candidate(id: string, changes: Partial<CandidateView> = {}): Can
 
 export function neighbour(id: string, changes: Partial<NeighbourView> = {}): NeighbourView {
   const path = `/repo/.lerim/memory/decisions/${id}.md`;
-  return { id, title: `Use pip (${id})`, body: "The project installs with pip.", primitive: "decision", kind: null, path, status: "active", similarity: 0.716, hash: `hash-of-${id}`, ...changes };
+  return { id, title: `Use pip (${id})`, body: "The project installs with pip.", text: "The project installs with pip.", primitive: "decision", kind: null, path, status: "active", similarity: 0.716, hash: `hash-of-${id}`, ...changes };
 }
 
 export function leftOut(id: string): LeftOutView {

@@ -41,6 +41,16 @@ def test_only_the_same_text_is_nothing_new_and_any_other_an_addition_that_shows_
         assert view.suggested is None
 
 
+def test_of_a_neighbour_that_repeats_its_title_the_title_alone_is_shown(place: ReviewPaths, make: Make) -> None:
+    accepted(place, make("Install packages with uv", "Install packages with **uv**.", turn="t1"))
+    accepted(place, make("Install packages with pip", "It is on every machine.", turn="t2"))
+    near = candidate_view(proposed(place, make("Install packages with uv today", "", turn="t3", minutes=5))).neighbours
+    assert {one.title: one.text for one in near} == {
+        "Install packages with uv": "",
+        "Install packages with pip": "It is on every machine.",
+    }
+
+
 def test_at_most_three_neighbours_are_shown_the_most_similar_first(place: ReviewPaths, make: Make) -> None:
     for number, tool in enumerate(("uv", "uv and pip", "pip", "poetry", "conda")):
         accepted(place, make(f"Install packages with {tool}", "", turn=f"t{number}"))

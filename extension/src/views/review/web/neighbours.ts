@@ -67,7 +67,7 @@ function neighbourItem(candidate: CandidateView, memory: NeighbourView, ordinal:
     },
     h("div", { class: "neighbour-head" }, h("span", { class: "neighbour-number", attributes: { "aria-hidden": "true" } }, String(state.at + 1)), h("div", { class: "neighbour-title" }, ...prose(withoutBold(memory.title)))),
     h("div", { class: "neighbour-meta" }, neighbourMeta(memory)),
-    h("div", { class: "neighbour-body", attributes: { dir: "auto" } }, ...prose(firstLines(memory.body))),
+    h("div", { class: "neighbour-body", attributes: { dir: "auto" } }, ...prose(firstLines(memory.text))),
     h(
       "div",
       { class: "actions", role: "group", label: `This candidate and “${title}”` },
