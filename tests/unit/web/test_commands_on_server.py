@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from between import stand_between
 from desk import Desk, correction
 from lerim.cli.jobs.on_server import run_on_server
 from lerim.jobs.progress import share_progress
@@ -105,3 +106,21 @@ def test_waiting_for_the_sync_of_another_process_ends_with_ctrl_c_and_goes_on_wi
         assert (seen, report.state, desk.waiting()) == ([progress], "cancelled", [])
         assert run_on_server(desk.home, desk.place.project, "sync", {}, kill_server, lambda: False) is None
     assert [one["title"] for one in sync(desk)["candidates"]] == desk.waiting()
+
+
+def test_a_command_goes_on_without_a_server_whose_connections_break_before_its_process_has_ended(
+    desk: Desk, server: RunningServer
+) -> None:
+    ends: list[int] = []
+
+    def end_server() -> bool:
+        if not ends:
+            ends.append(server.pid)
+            os.kill(server.pid, signal.SIGTERM)
+        return False
+
+    with stand_between(desk.home, server) as between:
+        between.breaks = "before"
+        assert run_on_server(desk.home, desk.place.project, "sync", {}, lambda _: None, end_server) is None
+        assert between.requests == [f"POST /api/v1/projects/{desk.place.project.key}/sync"]
+    assert find_running_server(desk.home) is None
