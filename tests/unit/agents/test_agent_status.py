@@ -41,6 +41,13 @@ def states(repo: Path, agent: str, level: str = "user") -> dict[str, str]:
     return {one["channel"]: one["state"] for one in status(repo, agent)["channels"] if one["level"] == level}
 
 
+def test_before_the_first_sync_the_list_says_that_no_session_has_been_read(desk: Desk) -> None:
+    desk.session("s1", prompt("Hello"))
+    assert "No session has been read yet. Run `lerim sync`." in terminal.run("agents", "list").stdout
+    desk.sync()
+    assert "No session has been read yet" not in terminal.run("agents", "list").stdout
+
+
 def test_an_agent_is_known_by_its_sessions_and_folders_and_is_never_started(
     desk: Desk, isolated: Path, programs: Path
 ) -> None:

@@ -100,6 +100,8 @@ def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False)
             for one in agents
         ),
     )
+    if not find_home().catalog.exists():
+        output.print_line("No session has been read yet. Run `lerim sync`.")
     for one in agents:
         for finding in one.findings:
             output.print_line(output.escape_controls(f"{one.name}: {finding}"))
