@@ -35,7 +35,8 @@ class LerimError(Exception):
 
     @property
     def explanation(self) -> str:
-        """What happened and what the person can do, without `where`, for output that shows the place separately."""
+        """The text of what happened and of what the person can do, without `where`, for output that shows the place
+        separately."""
         ended = (
             self.message if self.message.endswith((".", "!", "?", "…", ":")) or not self.todo else f"{self.message}."
         )
@@ -186,8 +187,8 @@ class ModelAwayError(ModelSilentError):
 
 
 class ModelFaultError(ModelAwayError):
-    """The service failed, or the connection broke, after the question was sent. This may be an outage, or the question
-    itself may be what the service fails at."""
+    """The service failed, or the connection broke, after the question was sent. This may be an outage, or the
+    service may fail at this very question."""
 
     generic_message = "the service failed before the answer was complete"
 

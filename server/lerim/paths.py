@@ -173,32 +173,32 @@ class Home:
 
     @property
     def catalog(self) -> Path:
-        """The catalog of sessions, of all agents and projects."""
+        """The database with the catalog of sessions, of all agents and projects."""
         return self.root / "index" / "sessions.sqlite3"
 
     @property
     def config(self) -> Path:
-        """The person's settings."""
+        """The person's settings file."""
         return self.root / "config.toml"
 
     @property
     def activity_log(self) -> Path:
-        """One line per sync: time, operation, project, counts, cost, seconds."""
+        """The log with one line per sync: time, operation, project, counts, cost, seconds."""
         return self.root / "activity.log"
 
     @property
     def spending(self) -> Path:
-        """The cost of each call to a paid model."""
+        """The file with the cost of each call to a paid model."""
         return self.root / "spending.sqlite3"
 
     @property
     def models(self) -> Path:
-        """The models the person consented to, and the limits each one reported."""
+        """The file with the models the person consented to, and the limits that each model reported."""
         return self.root / "models.json"
 
     @property
     def memory(self) -> Path:
-        """Memories of sessions outside of any repository."""
+        """The folder of memories of sessions outside of any repository."""
         return self.root / "memory"
 
     @property

@@ -40,12 +40,12 @@ class Settings:
     """Every setting in effect, checked.
 
     `origins` says by dotted name where a setting comes from: a file, the editor, `default`. `roles` are resolved: a
-    role without a provider has that of `extract`, with its model, address, command and fallbacks. `guidance` is what
-    the model should pay attention to, `daily_budget_usd` what a day's calls may cost (0: no limit). `maintenance_rules`
-    control decay and archiving of memories; an editor runs maintenance after `idle_minutes` (0: never).
-    `journal_sources` are folders of notes and feed files. `deny_once` lets hooks refuse an agent's first edit of a
-    file. `faults` are the errors in each role's settings, or in those of `extract` if it uses those; a role with faults
-    uses no model.
+    role without a provider uses the provider of `extract`, with its model, address, command and fallbacks.
+    `guidance` is what the model should pay attention to, `daily_budget_usd` what a day's calls may cost (0: no
+    limit). `maintenance_rules` control decay and archiving of memories; an editor runs maintenance after
+    `idle_minutes` (0: never). `journal_sources` are folders of notes and feed files. `deny_once` lets hooks refuse
+    an agent's first edit of a file. `faults` are the errors in each role's settings, or in those of `extract` if it
+    uses those; a role with faults uses no model.
     """
 
     home: Home

@@ -1,8 +1,8 @@
 """The model services, how to talk to each, and which addresses are allowed.
 
 Any other service that supports chat completions is `openai` with a `base_url`, and has a key of its own
-(`OTHER_KEY_VARIABLE`). The default model is each service's small, cheap one that is still offered. If a service
-discontinues it, its answer says so, and the settings can name another.
+(`OTHER_KEY_VARIABLE`). The default model of a service is a small, cheap one that it still offers. If the service
+discontinues that model, its answer says so, and the settings can name another one.
 """
 
 from __future__ import annotations

@@ -76,7 +76,8 @@ def restore_leftover(folder: Directory, name: str, original: str, home: Director
 
 
 def remove_leftovers(folder: Directory) -> bool:
-    """Removes what killed processes left in a folder; returns whether none of our files remain. Raises OSError."""
+    """Removes the files that killed processes left in a folder; returns whether none of our files remain. Raises
+    OSError."""
     found = [name for name in folder.list_names() if name.startswith(".lerim-")]
     remaining = [name for name in found if not _remove_leftover(folder, name)]
     return not remaining

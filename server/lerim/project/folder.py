@@ -1,4 +1,4 @@
-"""Creates `.lerim/` in a repository on the first write, with a `.gitignore` for what stays local."""
+"""Creates `.lerim/` in a repository on the first write, with a `.gitignore` for files that stay on this machine."""
 
 from __future__ import annotations
 

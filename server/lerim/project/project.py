@@ -40,10 +40,11 @@ PERSONAL_KEY = "global"
 class Project:
     """One repository, seen from one of its worktrees.
 
-    `key` identifies what is stored for it; a moved repository may keep the key of its old place. `root` is this
+    `key` identifies the data stored for it; a moved repository may keep the key of its old place. `root` is this
     worktree, `main_worktree` the main one (None for a bare repository, or if its `.lerim` is Lerim's home),
-    `common_dir` the git folder they share, `remote` its address without credentials ('' if none), `aliases` the folders
-    it had on other machines or in the past. `private_dir` replaces the worktree's `.lerim` if that is Lerim's home.
+    `common_dir` the git folder they share, `remote` its address without credentials ('' if none), `aliases` the
+    folders it had on other machines or in the past. `private_dir` replaces the worktree's `.lerim` if that is
+    Lerim's home.
     """
 
     key: str

@@ -170,7 +170,7 @@ def find_private_blocks(text: str) -> list[Span]:
 
 
 class UninterruptedText(NamedTuple):
-    """A text without its interruptions, and how its positions map to the original."""
+    """A text without its interruptions, and the mapping of its positions to the original."""
 
     text: str
     starts: list[int]

@@ -121,7 +121,7 @@ _VALUE_PATTERNS = (
     _ASIAN_STATEMENT,
     _VALUE_BESIDE,
 )
-"""How a value can follow a keyword, in the order in which they are tried."""
+"""The patterns of a value that follows a keyword, in the order in which they are tried."""
 
 
 def find_spans(text: str, lowered: str, found_parts: Set[str]) -> list[Span]:

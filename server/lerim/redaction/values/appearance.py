@@ -37,8 +37,8 @@ _FOLLOWED_BY = (
     "55446340500667260766000100 61217110600122320122000010 51224104501214410441001000 30415101400230150126000020 "
     "32334221300444360344012001 30005000200000200000000000 "
 )
-"""For each letter, how often each other letter follows it, from 0 (never) to 9: counted in the words of programs and
-their documentation, mostly English. Random letters score 3 on average, hardly any word less than 5."""
+"""For each letter, how often each other letter follows it, from 0 (never) to 9, counted in the words of programs and
+their documentation, which are mostly English. Random letters score 3 on average, hardly any word less than 5."""
 _LEAST_WORD_SCORE, _LEAST_NAME_SCORE = 4.9, 5.5
 _FEWEST_LETTERS = 10
 _NAME_WORDS = compile_later(r"[A-Z]?[a-z]+|[A-Z]+")
@@ -111,8 +111,8 @@ def is_uuid(value: str) -> bool:
 
 
 def looks_random(value: str) -> bool:
-    """Returns whether a value looks random: letters and digits mixed, or only letters if they are a long mix of
-    cases or form no words. Words joined by hyphens, dots or underscores do not look random."""
+    """Returns whether a value looks random: letters and digits mixed, or only letters if they are long and of mixed
+    case, or form no words. Words joined by hyphens, dots or underscores do not look random."""
     if len(value) < 8 or is_placeholder(value):
         return False
     digits, letters = sum(map(str.isdigit, value)), sum(map(str.isalpha, value))

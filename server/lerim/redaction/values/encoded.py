@@ -17,7 +17,7 @@ _ENCODED_STARTS_LIST = """
     ewog eyJ ewoJ ewo Wwp W1 YXBp LS0t W2 ZX PD94 QV RE U0 R0 T1 c2 Iy SE UE Q0
 """
 _ENCODED_STARTS = tuple(_ENCODED_STARTS_LIST.split())
-"""How base64-encoded settings begin: `{`, `[`, `apiVersion`, `export`, `<?xml`, names in capitals, comments."""
+"""The beginnings of base64-encoded settings: `{`, `[`, `apiVersion`, `export`, `<?xml`, names in capitals, comments."""
 SHORTEST_RUN = 40
 _MOST_DECODED_BYTES = 60_000
 _DATA_URL_END = compile_later(r"base64,\s?\Z")

@@ -80,7 +80,7 @@ def _find_blocks(text: str) -> list[Span]:
 
 
 def _find_block_after(text: str, at: int, end: int) -> Span | None:
-    """Returns the block that this first line begins; a truncated block ends with its last valid characters."""
+    """Returns the block that begins with this first line; a truncated block ends with its last valid characters."""
     line = _BEGIN_MARK.search(text, max(0, at - 45), at)
     start = line.start() if line else at
     marks = text.find("-----", end)
@@ -102,7 +102,7 @@ def _find_block_after(text: str, at: int, end: int) -> Span | None:
 
 
 def _find_block_before(text: str, at: int, end: int, searched_to: int) -> Span | None:
-    """Returns the block that this last line ends, if the first line is missing."""
+    """Returns the block that ends with this last line, if its first line is missing."""
     line = text.rfind("-----END", max(searched_to, at - 60), at)
     first = line if line >= 0 else at
     earliest = max(searched_to, first - _MOST_CHARACTERS_BACK)

@@ -16,7 +16,7 @@ from lerim.sqlite import transaction
 
 JobState = Literal["pending", "running", "done", "failed", "dead", "skipped"]
 NOT_CONNECTED_REASON = "its agent is no longer connected (`lerim connect` connects it)"
-"""The reason of a job that was skipped, but not by the person."""
+"""The reason of a job that was skipped because its agent is not connected, rather than by the person."""
 _VANISHED_REASON = "its transcript is gone; the job waits until it is back"
 _SKIPPED_REASON = "you skipped it"
 

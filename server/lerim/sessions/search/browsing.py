@@ -27,7 +27,7 @@ from lerim.sessions.tables import (
 )
 
 PACK_RATIO = 3
-"""About how many times longer a text is than its packed form."""
+"""How many times longer a text is than its packed form, approximately."""
 
 
 @dataclass(frozen=True, slots=True)

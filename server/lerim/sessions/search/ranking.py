@@ -33,8 +33,8 @@ INDEX_WEIGHT = 1.2
 COVERAGE_EXPONENT = 0.4
 """The exponent applied to the share of query words found."""
 RELATED_WEIGHT, ROOT_CHARACTERS, RELATED_SHARE = 0.5, 4, 0.6
-"""The weight of a word related to a query word (`allergic`, `allergies`), how many first letters must at least be
-equal, and which share of the longer word they must cover."""
+"""The weight of a word related to a query word (`allergic`, `allergies`), the least number of first letters that
+must be equal, and the share of the longer word that these letters must cover."""
 WITHOUT_SIGNS_WEIGHT = 0.2
 """The weight of `C` for `C++`."""
 PAIR_BONUS = 1.0

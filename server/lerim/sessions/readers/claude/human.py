@@ -70,7 +70,7 @@ _UNATTENDED = ("sdk", "mcp", "claude-code-github-action")
 """Prefixes of the entry points where a program sends the prompts: `claude -p`, the SDKs, Claude as a server, CI."""
 
 _PERSON_SOURCES = ("", "typed", "queued", "suggestion_accepted")
-"""The values of `promptSource` for a person's prompt; older versions leave it out."""
+"""The values of `promptSource` that mark a person's prompt; older versions leave the field out."""
 
 _SDK_APPS = ("claude-desktop", "claude-vscode")
 """Entry points of apps in which a person types, but which send the prompt through the SDK."""

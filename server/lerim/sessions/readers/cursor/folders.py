@@ -20,7 +20,7 @@ from lerim.sessions.readers.engine import (
 )
 
 SIDE_FILE_BYTES = 64 * 1024
-"""How many bytes are read of a small file next to a store."""
+"""How many bytes of a small file next to a store are read."""
 _NOT_SLUG = re.compile(r"[^A-Za-z0-9]+")
 
 

@@ -65,7 +65,7 @@ def _parse_finite(text: str) -> float | None:
 
 
 OBJECT_DECODER = json.JSONDecoder(strict=False, parse_constant=lambda _: None, parse_float=_parse_finite)
-"""Accepts control characters in strings, and turns NaN and infinite numbers into None."""
+"""A decoder that accepts control characters in strings, and turns NaN and infinite numbers into None."""
 
 
 def decode_leniently(data: bytes | msgspec.Raw, shape: type[Shape]) -> Shape:

@@ -26,7 +26,7 @@ from lerim.sessions.readers.engine import (
 )
 
 COPY_TIME = timedelta(seconds=10)
-"""The longest time between writing copies of the messages that a shortened history keeps and recording that history."""
+"""The longest time between the copies of the messages that a shortened history keeps and the record of that history."""
 
 MESSAGE_TYPES = frozenset({"user", "gemini", "info", "error", "warning"})
 
