@@ -48,6 +48,11 @@ test("where Lerim is turned off, a command does not send the person to Restart",
   configured.delete("enabled");
 });
 
+test("the background process is told that the commands in its links are this extension's", async () => {
+  const client = await started();
+  expect(client.capabilities).toEqual({ experimental: { lerimCommands: true } });
+});
+
 test("a folder that is added while the background process starts does not start it anew", async () => {
   mkdirSync(join(home, ".git"));
   act.folders(home);

@@ -23,12 +23,18 @@ export class LanguageClient {
   state = State.Stopped;
   readonly handlers = new Map<string, Handler>();
   readonly asked: string[] = [];
+  /** What the client says of itself when it starts. */
+  readonly capabilities: { experimental?: unknown } = {};
   readonly #stateChanged = new EventEmitter<{ newState: State }>();
   readonly onDidChangeState = this.#stateChanged.event;
   #starting: { readonly done: Promise<void>; readonly finish: () => void } | undefined;
 
   constructor() {
     clients.push(this);
+  }
+
+  registerFeature(feature: { fillClientCapabilities(capabilities: object): void }): void {
+    feature.fillClientCapabilities(this.capabilities);
   }
 
   /** The process ends unexpectedly, and the client starts another, until `startAgain` says that it runs. */
