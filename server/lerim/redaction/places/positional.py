@@ -46,11 +46,13 @@ _QUERY_NAMES = NameGroup(("key=", "sig=", "signature=", "auth=", "code="))
 _QUERY_VALUE = compile_later(r"[^\s&;?\"'<>#`)\]]{8,800}")
 _VALUE_GROUPS = ("escaped", "double", "single", "tick", "bare")
 _ASSIGNMENT = compile_later(
-    r"(?P<suffix>[A-Za-z0-9_-]{0,24})\\{0,3}[\"'`]?\]?[ \t]{0,40}(?P<sign>=>|:=|==?|:)(?P<gap>\s{0,4})(?:"
+    r"(?P<suffix>[A-Za-z0-9_-]{0,24})\\{0,3}[\"'`]?\]?(?:\*\*)?[ \t]{0,40}(?P<sign>=>|:=|==?|:)"
+    r"(?:(?<=:)\*\*(?=\s))?(?P<gap>\s{0,4})(?:"
     r"\\{1,3}\"(?P<escaped>[^\"\n]{1,400}?)(?=\\{1,3}\")|"
     r"[bfru]{0,2}\"(?P<double>(?:[^\"\\\n]|\\.){1,400})\"|[bfru]{0,2}'(?P<single>(?:[^'\\\n]|\\.){1,400})'|"
-    r"`(?P<tick>[^`\n]{1,400})`|(?P<bare>[^\s\"'`,;(){}<>\\&“”„«»]{4,400}))"
+    r"(?:\*\*)?`(?P<tick>[^`\n]{1,400})`|(?P<bare>[^\s\"'`,;(){}<>\\&“”„«»]{4,400}))"
 )
+"""The name may be bold in markdown, and so may a value in code."""
 _REST_OF_PASSWORD = compile_later(r"(?:word|wd|phrase)?", re.IGNORECASE)  # what follows "pass" in names of passwords
 _QUOTED_PASSWORD = compile_later(r"[ \t]{1,2}(?:\"(?P<double>[^\"\s]{4,200})\"|'(?P<single>[^'\s]{4,200})')")
 _XML_ELEMENT = compile_later(r">(?P<bare>[^<>\s]{4,200})</")
