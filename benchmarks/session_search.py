@@ -7,7 +7,8 @@ folder of test sessions; it is not part of the project. A conversation becomes a
 and its first speaker is the person. Each question is searched word for word in its own conversation. The weights of the
 search were tuned on conversations 0 to 4; conversations 5 to 9 are reported and have budgets. Recall@k is the share of
 a question's evidence in the first k turns (or sessions), averaged over questions. Questions without existing evidence
-are left out. For sessions, the share of questions that find some of their evidence is reported as well.
+are left out. For sessions, the share of questions that find some of their evidence is reported as well. Why recall over
+sessions stays below its budget: docs/decisions/0102-how-many-sessions-words-can-find.md.
 """
 
 from __future__ import annotations
