@@ -27,6 +27,14 @@ class WorkerView(msgspec.Struct, frozen=True):
     session: str
 
 
+class QueueView(msgspec.Struct, frozen=True):
+    """How many sessions are left in a queue: of the machine with this name, or of copies ("copy:" and a hash of their
+    path). Only workers of this machine, or with this path, take them."""
+
+    queue: str
+    left: int
+
+
 class FailureView(msgspec.Struct, frozen=True):
     """One session without a result, and why."""
 
@@ -54,6 +62,7 @@ class OrgStatus(msgspec.Struct, frozen=True):
     seconds_left: float | None
     today_usd: float
     total_usd: float
+    queues: list[QueueView]
     workers: list[WorkerView]
     failures: list[FailureView]
     reviewers: list[ReviewerView]
@@ -88,6 +97,11 @@ def load_status(database: TeamDatabase) -> OrgStatus:
             " coalesce(sum(dollars), 0)::float8 FROM calls WHERE team = %s",
             team,
         ).fetchall()
+        queues = run(
+            "SELECT substring(queue FROM position('/' IN queue) + 1), count(*) FROM extractions"
+            " WHERE team = %s AND ended_at IS NULL GROUP BY queue ORDER BY count(*) DESC, queue",
+            team,
+        ).fetchall()
         workers = run(
             "SELECT worker, count(*) FILTER (WHERE ended_at IS NOT NULL),"
             f" count(*) FILTER (WHERE ended_at > now() - interval '{RATE_MINUTES} minutes')::float8 / {RATE_MINUTES},"
@@ -116,6 +130,7 @@ def load_status(database: TeamDatabase) -> OrgStatus:
         seconds_left=left * min(since, 60 * RATE_MINUTES) / recent if recent else None,
         today_usd=today,
         total_usd=total,
+        queues=[QueueView(*row) for row in queues],
         workers=[WorkerView(*row) for row in workers],
         failures=[FailureView(*row) for row in failures],
         reviewers=reviewers,

@@ -162,6 +162,8 @@ def test_a_machine_that_got_another_name_takes_over_what_waits_under_its_former_
     organisation.send()
     organisation.rows("UPDATE extractions SET queue = 'platform/former-name' RETURNING key")
     organisation.rows("UPDATE procrastinate_jobs SET queue_name = 'platform/former-name' RETURNING id")
+    assert organisation.status()["queues"] == [{"queue": "former-name", "left": 2}]
+    assert "former-name" in run("org", "status").stdout
     assert organisation.send()["sent"] == 2
     assert organisation.send()["sent"] == 0
     Worker(TeamDatabase(organisation.url, "platform"), os.environ, until_done=True).run()

@@ -131,6 +131,8 @@ def _show_status(status: OrgStatus) -> None:
     shared = status.shared
     count = output.pluralize(shared.memories, "memory")
     output.print_line(f"{count} shared, {shared.by_meaning:,} found by meaning. {shared.note}".rstrip())
+    if status.queues:
+        output.show_table(("machine", "left"), [(one.queue, f"{one.left:,}") for one in status.queues])
     if status.workers:
         rows = [(one.name, str(one.done), f"{one.per_minute:.1f}", one.session) for one in status.workers]
         output.show_table(("worker", "done", "a minute", "reads"), rows)
