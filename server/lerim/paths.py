@@ -1,9 +1,9 @@
 """Every path outside a repository and every environment override, as functions of (platform, environment).
 
-The functions here do not touch the disk, so Windows and macOS are tested as data. Returned paths
-are always absolute: a relative one would point into the working folder, which may be a hostile repository. A relative
-home is an error. Any other variable with a relative path counts as not set (as the XDG specification requires), and
-`relative_variables` reports it.
+The functions here do not touch the disk, so that those for Windows and macOS can be tested on any system. Returned
+paths are always absolute: a relative one would point into the working folder, which may be a hostile repository. A
+relative home is an error. Any other variable with a relative path counts as not set (as the XDG specification
+requires), and `relative_variables` reports it.
 """
 
 from __future__ import annotations

@@ -30,5 +30,5 @@ class LatePattern:
 
 def compile_later(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """Returns what `re.compile` does, except that the pattern is compiled when it is first used. An error in it is
-    raised only then. It cannot be given to functions of `re`: call its methods."""
+    raised only then. The result cannot be passed to functions of `re`; call its methods instead."""
     return cast("re.Pattern[str]", LatePattern(pattern, flags))

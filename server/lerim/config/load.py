@@ -133,8 +133,9 @@ def _apply_layer(
     values: dict[str, SettingValue],
     origins: dict[str, str],
 ) -> None:
-    """Lays a layer over `values`. If it changes the provider of a role, the model, address and fallbacks of lower
-    layers are reset: they belong to the provider they were written for, and a key must not be sent to its address."""
+    """Overrides `values` with those of a layer. If it changes the provider of a role, the model, address and
+    fallbacks of lower layers are reset: they belong to the provider they were written for, and a key must not be
+    sent to its address."""
     for role in ROLES:
         name = f"roles.{role}.provider"
         if origins[name] != DEFAULT_ORIGIN and layer.get(name, values[name]) != values[name]:

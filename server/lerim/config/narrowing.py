@@ -1,7 +1,7 @@
-"""What a repository's own settings may do: narrow what the person allows, never widen it.
+"""Checks a repository's own settings: they may narrow what the person allows, never widen it.
 
-A setting that a repository may set has a width: how much it lets Lerim read, send, spend, show to others or do without
-asking. A repository's value applies only if it is not wider than the person's.
+A setting that a repository may set has a width: how much it lets Lerim read, send, spend, show to others or do
+without asking. A repository's value applies only if it is not wider than the person's.
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ def path_to_text(path: str | Path) -> str:
 
 
 def hash_text(text: str) -> str:
-    """Returns the hash that identifies a file's content: 16 hex digits of SHA-256. Line ends of Windows do not count,
-    because git may check a file out with or without them."""
+    """Returns the hash that identifies a file's content: 16 hex digits of SHA-256. Windows line ends do not change
+    it, because git may check a file out with or without them."""
     return hashlib.sha256(text.replace("\r\n", "\n").encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

@@ -3,8 +3,9 @@
 A temporary file is locked by its writer as long as it exists, and the system releases the lock when the writer dies, so
 a process that gets the lock may remove the file. `git` ignores both kinds of names (`.lerim-*`).
 
-A file about to be replaced or removed is first renamed to a name with its original name and the hashes of the contents
-we expect it to have. If its content differs, somebody edited it at that very moment, and it is restored, not removed.
+A file about to be replaced or removed is first renamed to a name that contains its original name and the hashes of
+the contents we expect it to have. If its content differs, somebody edited it at that very moment, and it is
+restored, not removed.
 """
 
 from __future__ import annotations

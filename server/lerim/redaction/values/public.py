@@ -78,8 +78,8 @@ _NEXT_VARIABLE = compile_later(
     r"[a-z]{2,20}\d?(?:[A-Z_-][a-z]{1,20}\d?){0,4}(?:\.[a-z]{2,20}\d?(?:[A-Z_-][a-z]{1,20}\d?){0,4}){1,8})="
     r"|[\w./-]{1,200}\.[A-Za-z]\w{0,7}[:-]\d{1,6}[:-](?![^\s:]{1,100}:\S)|\d{1,6}[:-](?=[ \t])"
 )
-"""The next line of an environment or properties file, found after a variable that is empty, or of what grep printed;
-no random token and no `host:port:user:password`."""
+"""Matches the next line of an environment or properties file, found after an empty variable, or the next line of
+grep's output. Matches no random token and no `host:port:user:password`."""
 _LINE_START = compile_later(r"\n[ \t]{0,20}\Z")
 _CHECKSUM_OF_FILE = compile_later(r"(?:MD5|SHA-?\d{1,3}|BLAKE2\w?) ?\([^()\n]{1,80}\) ?= ?\Z", re.IGNORECASE)
 _SIGNING_KEY_ID = compile_later(r"(?:RSA|DSA|EDDSA|ECDSA|gpg|pgp)[^\n]{0,20}\Z", re.IGNORECASE)

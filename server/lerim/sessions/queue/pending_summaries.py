@@ -58,7 +58,7 @@ def list_pending_summaries(
 
 def settle_summaries(db: sqlite3.Connection, summarized: Iterable[int], others: Iterable[int] = ()) -> None:
     """Marks these jobs as done, in one transaction. The `summarized` sessions wait for a model from now on; the
-    `others` have no summary, or one that a person has edited."""
+    `others` have no summary, or a summary that a person has edited."""
     summarized_jobs = list(summarized)
     with transaction(db):
         db.execute(

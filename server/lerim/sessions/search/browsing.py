@@ -99,9 +99,9 @@ _ITEM_COLUMNS = (
 
 
 def list_days(db: sqlite3.Connection, projects: Sequence[str] | None) -> list[tuple[str, int]]:
-    """Returns the days (`2026-11-21` in local time, '' if unknown) on which sessions of the projects ended, and how
-    many, newest first. None means every project. A subagent's session counts as part of its parent's, if that was
-    read."""
+    """Returns the days (`2026-11-21` in local time, '' if unknown) on which sessions of the projects ended, each
+    with the number of these sessions, newest first. None means every project. A subagent's session counts as part of
+    its parent's, if that was read."""
     rows = db.execute(
         f"SELECT {_DAY_COLUMN} AS day, count(*){_FROM_LISTED_SESSIONS} GROUP BY day ORDER BY day DESC",
         _select_projects(db, projects),

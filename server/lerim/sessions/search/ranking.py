@@ -64,9 +64,9 @@ _TIME_WORDS = frozenset(
 
 @dataclass(slots=True)
 class TurnMatch:
-    """A turn the index returned; `score` is the index's until the turn is ranked. Ranking fills in the rest:
-    `term_weights` are the weights of the query words in this turn, `adjacent_pairs` counts words that are next to each
-    other as in the query, `names_time`: the turn gives a time."""
+    """A turn the index returned; `score` is that of the index until the turn is ranked. Ranking fills in the rest:
+    `term_weights` are the weights of the query words in this turn, `adjacent_pairs` counts words that are next to
+    each other as in the query, `names_time`: the turn gives a time."""
 
     row: int
     transcript: int

@@ -1,7 +1,8 @@
 """Finds and reads sessions of Antigravity, the successor of Gemini CLI: one log of steps per conversation under
 `brain/`.
 
-The conversations themselves are protobuf and are not read; those without a log are reported once.
+The conversations themselves are protobuf and are not read; the conversations without a log are reported in a single
+problem.
 """
 
 from __future__ import annotations

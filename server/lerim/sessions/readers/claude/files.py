@@ -31,8 +31,8 @@ def claude_folder_name(cwd: str) -> str:
 
 
 def scan_root(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
-    """Lists the transcripts under a Claude Code folder (the one that contains `projects/`) from stat alone, and the
-    problems found. A folder that does not exist contains none."""
+    """Lists, from stat alone, the transcripts under a Claude Code folder (the one that contains `projects/`), and
+    the problems found. A folder that does not exist contains none."""
     contents = StoreContents()
     for project in list_subfolders(root / "projects", contents.problems):
         for entry in list_folder(project, contents.problems):

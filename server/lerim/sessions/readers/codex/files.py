@@ -25,10 +25,10 @@ _ENDINGS = (".jsonl", ".json", ".jsonl" + COMPRESSED_SUFFIX)
 
 
 def scan_root(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
-    """Lists the rollouts under a folder of Codex from stat alone, and the problems found.
+    """Lists, from stat alone, the rollouts under a folder of Codex, and the problems found. If a rollout exists both
+    packed and unpacked, only the unpacked one is listed.
 
-    If a rollout exists both packed and unpacked, only the unpacked one is listed. A folder that does not exist contains
-    none.
+    A folder that does not exist contains none.
     """
     contents = StoreContents()
     for name in ROLLOUT_FOLDERS:

@@ -224,8 +224,8 @@ def _answer_text(part: ChatPart) -> str:
 
 
 def _match_calls(shown: list[ChatPart], requested: list[RequestedCall]) -> dict[int, int]:
-    """Maps the `id()` of each shown call to the index of the requested one: by call id, else the next one of the same
-    kind, else the next."""
+    """Maps the `id()` of each shown call to the index of the requested call that it shows: the one with the same
+    call id, or else the next one of the same kind, or else the next one."""
     index_by_part: dict[int, int] = {}
     free = dict.fromkeys(range(len(requested)))
     by_id = {one.id: index for index, one in enumerate(requested) if one.id}

@@ -1,5 +1,5 @@
-"""Reads sessions of the first Copilot CLI: one JSON object with the messages as the model received them and the
-timeline that was shown."""
+"""Reads sessions of the first Copilot CLI: one JSON object with the messages as the model received them, and the
+timeline that the person saw."""
 
 from __future__ import annotations
 

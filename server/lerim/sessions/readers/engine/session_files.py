@@ -102,8 +102,8 @@ def is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def stat_regular_file(platform: Platform, entry: os.DirEntry[str], problems: list[Problem]) -> os.stat_result | None:
-    """Returns the stat of a regular file. Returns None if it was deleted meanwhile, and also, adding a problem, if it
-    is no regular file, cannot be accessed or is a broken link."""
+    """Returns the stat of a regular file. Returns None if the file was deleted meanwhile. Also returns None, and
+    adds a problem, if it is not a regular file, cannot be accessed or is a broken link."""
     what = f"A session of {PLATFORM_NAMES[platform]} should be here, but this is not a file"
     try:
         file_stat = entry.stat()

@@ -190,8 +190,8 @@ def sum_tokens(turns: Iterable[Turn]) -> Tokens:
 
 
 def _count_final_turns(turns: Sequence[Turn]) -> int:
-    """Returns how many turns come before the last exchange: the last turn of the person that has an answer. A prompt
-    after it may wait behind an answer that is still being written."""
+    """Returns how many turns come before the last exchange, which begins with the last turn of the person that has
+    an answer. A prompt after it may wait behind an answer that is still being written."""
     pairs = range(len(turns) - 1, 0, -1)
     return next((at - 1 for at in pairs if turns[at - 1].role == "user" and turns[at].role != "user"), 0)
 

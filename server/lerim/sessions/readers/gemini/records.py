@@ -240,8 +240,9 @@ def _apply_line(line: _Line, data: bytes, start: int, session: GeminiSession) ->
 
 
 def _apply_shortened_history(messages: list[GeminiMessage], updated: str | None, session: GeminiSession) -> None:
-    """Applies a shortened history. Messages it leaves out are kept, because they were said; messages it adds are new.
-    Just before, the program may write all messages it keeps again under new ids: these copies are not new messages."""
+    """Applies a shortened history. Messages it leaves out are kept, because they were said; messages it adds are
+    new. Just before, the program may write all messages that it keeps a second time, under new ids: these copies are
+    not new messages."""
     ids = {message.id for message in messages}
     originals: dict[_MessageKey, str | None] = {}
     end = parse_timestamp(updated)
