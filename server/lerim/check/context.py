@@ -12,6 +12,9 @@ from lerim.memory import Drift, SourceReader, Store
 from lerim.project import Git, Project, find_word, find_words, tracked
 from lerim.rules_files import list_rules_lines
 
+MAX_RENAMES_ASKED = 100
+"""How many files git is asked about in one check: in a long history each question may take seconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
@@ -51,7 +54,8 @@ class CheckContext:
 
     def renamed_file(self, path: str) -> str:
         """Returns where a file that is gone was moved, as far as git knows; else ""."""
-        if path not in self.renamed_files and self.git is not None:
+        is_asked = path in self.renamed_files or len(self.renamed_files) >= MAX_RENAMES_ASKED
+        if self.git is not None and not is_asked:
             self.renamed_files[path] = self.git.find_renamed_file(path)
         return self.renamed_files.get(path, "")
 

@@ -90,7 +90,7 @@ def _fixes(sidecar: Sidecar, text: MemoryText, finding: Finding, commands: _Comm
     if finding.code in MERGED and sidecar.options.trusted:
         # the extension shows the result first, of the file that is open
         arguments = [] if sidecar.has_extension else [text.uri]
-        title = "Resolve Merge Conflict in Memory"
+        title = "Merge with Duplicate" if finding.code == "memory-twice" else "Resolve Merge Conflict in Memory"
         yield commands.make(title, MERGE_MEMORY, types.CodeActionKind.QuickFix, [diagnostic], arguments)
     if finding.code == "drifted" and commands.is_available:
         yield commands.make("Mark Memory as Still True", VERIFY_MEMORY, types.CodeActionKind.QuickFix, [diagnostic])
