@@ -1,6 +1,8 @@
 import manifest from "../../package.json";
 import { beforeEach, expect, test } from "vitest";
+import { openWalkthroughOnce } from "../../extension/src/commands/walkthrough";
 import { followSteps, openWalkthrough, tickStep } from "../../extension/src/editor/walkthroughsteps";
+import { defaults } from "../../extension/src/editor/settings";
 import { FakeContext } from "./fakes/sidecar";
 import { activateTab, openWalkthroughTab } from "./fakes/tabs";
 import { configured, shown, Uri } from "./fakes/vscode";
@@ -59,4 +61,14 @@ test("what was done in an earlier window is ticked in this one, also where the e
   expect(ran("welcome.markStepComplete")[0]).toBe(`${start}#sync`);
   expect(ran("workbench.action.openWalkthrough")).toEqual([start]);
   expect(shown.commands.at(-1)).toEqual({ id: "walkthroughs.selectStep", args: ["setUp"] });
+});
+
+test("the walkthrough opens by itself once, and not where Lerim is off or its interpreter was chosen", async () => {
+  const opened = () => ran("workbench.action.openWalkthrough").length;
+  shown.commands.length = 0;
+  for (const changes of [{ enabled: false }, { python: "/usr/bin/python3" }]) await openWalkthroughOnce(extension, { settings: { ...defaults, ...changes } });
+  expect(opened()).toBe(0);
+  await openWalkthroughOnce(extension, { settings: defaults });
+  await openWalkthroughOnce(extension, { settings: defaults }); // the next start
+  expect(opened()).toBe(1);
 });

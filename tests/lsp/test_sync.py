@@ -203,6 +203,24 @@ async def test_a_sync_that_finds_nothing_offers_the_sessions_of_a_repository_wit
     assert (await editor.ask(core.SYNC, {"root": editor.root})).sessions.found == 1
 
 
+async def test_a_sync_that_finds_nothing_offers_the_sessions_of_a_repository_with_the_same_remote(
+    editor: Editor, isolated: Path, tmp_path: Path, git: Any
+) -> None:
+    old = tmp_path / "former" / "place"
+    old.mkdir(parents=True)
+    git(old, "init", "-q")
+    git(old, "commit", "-qm", "Another start", "--allow-empty")
+    for folder in (editor.repo, old):
+        git(folder, "remote", "add", "origin", "https://example.invalid/team/app.git")
+    corrected(isolated, old)
+    assert cli("sync", "--repo", str(old))["sessions"]["found"] == 1
+    shutil.rmtree(old)
+    await editor.start()
+    assert (await editor.ask(core.SYNC, {"root": editor.root})).sessions.found == 0
+    offered = await editor.ask(core.SESSIONS_ELSEWHERE, {"root": editor.root})
+    assert [(one.path, one.sessions, one.reason) for one in offered.folders] == [(str(old), 1, "remote")]
+
+
 async def test_an_idle_editor_carries_on_next_time_where_a_sync_was_cancelled(editor: Editor, isolated: Path) -> None:
     long_work(isolated, editor.repo)
     await editor.start({"trusted": True, "settings": {"idleSeconds": 0.2}})
