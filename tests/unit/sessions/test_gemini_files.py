@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 
 import pytest
 
@@ -180,3 +181,12 @@ def test_a_damaged_session_with_nothing_whole_in_it_is_an_error_that_is_told_onc
         (met,) = sync(catalog, tmp_path)
         assert (met.failed, len(met.problems)) == (True, 1)
         assert sync(catalog, tmp_path) == []
+
+
+def test_sessions_of_the_server_of_gemini_code_assist_are_told_apart(tmp_path: Path) -> None:
+    for day in (25, 26):
+        path = files.chats(tmp_path) / f"session-2026-09-{day}T17-06-a2a-serv.jsonl"
+        files.log(path, prompt(f"On day {day}"), sessionId="a2a-server")
+    found = [read_session(one) for one in scan_root(tmp_path, ()).transcripts]
+    assert [len(list(one)) for one in found] == [1, 1]
+    assert len({one.session.id for one in found}) == 2

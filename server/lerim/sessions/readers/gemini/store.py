@@ -30,6 +30,8 @@ from lerim.sessions.readers.gemini.records import (
 
 __all__ = ["find_chats", "load_session"]
 
+_SERVER_SESSION = "a2a-server"
+"""The id that all sessions of the server behind Gemini Code Assist have; their files are told apart by their names."""
 _SEARCHED_BYTES = 1024 * 1024
 """How many bytes of each of a session's files are searched for its working folder."""
 
@@ -39,7 +41,8 @@ def load_session(transcript: Transcript, *, brief: bool) -> LoadedSession:
     read, and OSError."""
     session = load_gemini_session(transcript.path)
     header = session.header
-    session_id = without_nul(header.session_id)[:200] or transcript.session_id
+    named_id = "" if header.session_id == _SERVER_SESSION else without_nul(header.session_id)[:200]
+    session_id = named_id or transcript.session_id
     first = next((one for one in session.messages.values() if one.type == "user"), GeminiMessage())
     task = parse_subagent_task(first)
     is_subagent = bool(task or transcript.parent) or header.kind == "subagent"
