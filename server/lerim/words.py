@@ -53,6 +53,14 @@ _IRREGULAR_FORMS = """
     thrown, understand understood, wake woke woken, wear wore worn, win won, write wrote written, child children,
     mouse mice, person people
 """
+_IDLE_WORD_LIST = """
+    hi hello hey ok okay yes yep yeah y no n thanks thank you thx please pls continue go on ahead proceed do it that
+    so sure next resume great perfect good nice cool done retry try again lgtm keep going carry pick up where we left
+    off and now all looks fine hola hallo salut bonjour olá ciao привет 你好 继续 こんにちは 안녕
+"""
+_IDLE_WORDS = frozenset(_IDLE_WORD_LIST.split())
+"""A message made only of these words asks for nothing new."""
+_LETTERS = re.compile(r"[^\W\d_]+")
 _BASE_FORM = {form: plain for line in _IRREGULAR_FORMS.split(",") for plain, *forms in [line.split()] for form in forms}
 _ENDINGS = (
     ("ations", "at"),
@@ -133,6 +141,12 @@ def letter_pairs(run: str) -> list[str]:
 
 def _has_parts(word: str) -> bool:
     return "_" in word or not (word.islower() or word[1:].islower() or word.isupper() or word.isdigit())
+
+
+def has_substance(text: str) -> bool:
+    """Return whether a person's message says more than "go on", "yes" or "hello"."""
+    said = _LETTERS.findall(text[:400].lower())
+    return bool(said) and not _IDLE_WORDS.issuperset(said)
 
 
 def shorten_line(text: str, limit: int) -> str:

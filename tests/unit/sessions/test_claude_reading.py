@@ -160,6 +160,12 @@ TEAM = '<teammate-message teammate_id="lead">\nYou are the tester.\n</teammate-m
             "Why do handlers[name](event) and `f()[0](x)` fail in shot?",
         ),
         ([prompt(CLEARED), reply("m1", text("Hi"))], ""),
+        ([prompt("."), prompt("ok"), prompt("Move the cart to a worker")], "Move the cart to a worker"),
+        ([prompt("привет"), prompt("Переведи файл на русский")], "Переведи файл на русский"),
+        ([prompt(SKILL), prompt("Look at the parser first")], "Look at the parser first"),
+        ([prompt("[Image #1]"), prompt("Why is this button red?")], "Why is this button red?"),
+        ([prompt("Fix it"), prompt("and then the parser of dates")], "Fix it"),
+        ([prompt("hi"), prompt("B"), prompt("yes")], "hi"),
     ],
 )
 def test_the_first_thing_that_was_asked_gives_the_title(tmp_path, records, title):

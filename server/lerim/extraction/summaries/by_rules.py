@@ -17,7 +17,6 @@ from lerim.extraction.summaries.actions import (
 )
 from lerim.extraction.summaries.excerpts import (
     find_report_sentence,
-    has_substance,
     make_request_title,
     one_line,
     summarize_request,
@@ -42,6 +41,7 @@ from lerim.extraction.summaries.summary import (
     list_names,
 )
 from lerim.sessions import Platform, SummaryTurn
+from lerim.words import has_substance
 
 MAX_TITLE_CHARS = 90
 MAX_FIRST_PROMPT_CHARS = 420

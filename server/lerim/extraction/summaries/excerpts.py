@@ -27,14 +27,6 @@ _STRONG = compile_later(r"\*\*|__(?=\w)|(?<=\w)__|~~")
 _TABLE = compile_later(r"^\s{0,4}[|+][-|+ :=]{0,3}|^\s{0,4}[-=_*]{3,}\s*$")
 _FIELD = compile_later(r"\[\[ ## \w{1,40} ## \]\]")
 _BREAK = compile_later(r"(?<=[.!?])[\"')*”]{0,2}\s{1,4}(?=[\"'(“`A-Z0-9À-￿])|(?<=[。！？])")
-_IDLE_WORDS = """
-hi hello hey ok okay yes yep yeah y no n thanks thank you thx please pls continue go on ahead proceed do it that so sure
-next resume great perfect good nice cool done retry try again lgtm keep going carry pick up where we left off and now
-all looks fine
-"""
-_IDLE = frozenset(_IDLE_WORDS.split())
-"""A message made only of these words asks for nothing new."""
-_WORD = compile_later(r"[^\W\d_]+")
 _PLAN = compile_later(
     r"^(?:please )?implement (?:the following|this|the) plan\W{0,4}\s(?:plan\W{1,3}\s{0,3})?", re.IGNORECASE
 )
@@ -58,12 +50,6 @@ _RESULT = compile_later(
     r"the (?:issue|problem|bug|cause|root cause|fix|reason) (?:is|was)|because|failed|fails|cannot|can['’]t)\b",
     re.IGNORECASE,
 )
-
-
-def has_substance(text: str) -> bool:
-    """Returns whether a prompt says more than "go on", "yes" or "hello"."""
-    said = _WORD.findall(text[:400].lower())
-    return bool(said) and not _IDLE.issuperset(said)
 
 
 @lru_cache(maxsize=256)  # a session's messages are needed for its title, its sections and its end

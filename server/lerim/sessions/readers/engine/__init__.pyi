@@ -2,6 +2,7 @@ from .commands import PATCH_BEGIN as PATCH_BEGIN
 from .commands import normalize_command as normalize_command
 from .commands import parse_patch as parse_patch
 from .compressed import COMPRESSED_SUFFIX as COMPRESSED_SUFFIX
+from .fields import choose_session_title as choose_session_title
 from .fields import keep_ends as keep_ends
 from .fields import make_session_title as make_session_title
 from .fields import parse_timestamp as parse_timestamp

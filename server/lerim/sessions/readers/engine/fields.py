@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from lerim.patterns import compile_later
 from lerim.redaction import redact_secrets
-from lerim.words import shorten_line
+from lerim.words import has_substance, shorten_line
 
 KEPT_CHARACTERS = 4000
 """How many characters of a result are kept at each end."""
@@ -24,6 +24,10 @@ plan:`."""
 _LINK = compile_later(r"!?(?<![\w\])])\[([^\[\]\n]{1,200})\]\([^()\s]{1,1000}\)")
 """Matches a link, such as Codex's `[$review](/home/ana/.codex/skills/review/SKILL.md)`, of which a title shows only
 the text. `handlers[name](event)` is code and does not match."""
+_BARE = compile_later(r"(?:/\S+|(?:\[[Ii]mage[^\[\]\n]{0,20}\]\s?)+)\Z")
+"""A title that is only a slash command or a picture."""
+_TELLING_TITLE = 12
+"""From this many characters on, a later message gives the title of a session whose first one says nothing."""
 _WORD_LIMIT = 200  # characters, the longest torn word that is removed where a text is cut
 _WORD_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=.-")
 """The characters of names and secrets. Words in other scripts are never removed, since some are written without
@@ -60,6 +64,19 @@ def make_session_title(text: str | None) -> str:
     heading = _HEADING.match(shown)
     words = " ".join((heading[1].strip(" #") if heading else shown).split()) or " ".join(shown.split())
     return shorten_line(_LINK.sub(r"\1", words), _TITLE_LIMIT)
+
+
+def choose_session_title(title: str, text: str | None) -> str:
+    """Returns the title of a session that has `title` so far and in which `text` was asked next: that of the first
+    message, unless it only greets, calls a command or shows a picture and this one says more."""
+    if title and _says_something(title):
+        return title
+    later = make_session_title(text)
+    return later if not title or (len(later) >= _TELLING_TITLE and _says_something(later)) else title
+
+
+def _says_something(title: str) -> bool:
+    return has_substance(title) and not _BARE.match(title)
 
 
 def parse_timestamp(text: str | None) -> datetime | None:

@@ -12,7 +12,7 @@ from hashlib import blake2b
 import msgspec
 
 from lerim.sessions.model import NO_TOKENS, Session, Tokens, Transcript
-from lerim.sessions.readers.engine.fields import make_session_title, without_nul
+from lerim.sessions.readers.engine.fields import choose_session_title, without_nul
 from lerim.sessions.readers.engine.typed_text import TypedText
 
 SEEN_ID_LIMIT = 32_768
@@ -140,8 +140,8 @@ class TranscriptTally(msgspec.Struct, gc=False):
         self.answered = False
 
     def note_request(self, text: str) -> None:
-        """Records what was asked. The first request gives the session its title."""
-        self.first_request = self.first_request or make_session_title(text)
+        """Records what was asked. The first request that says something gives the session its title."""
+        self.first_request = choose_session_title(self.first_request, text)
 
     def build_session(
         self, transcript: Transcript, *, title: str = "", parent: str | None = None, has_tokens: bool = True

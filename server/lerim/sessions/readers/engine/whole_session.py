@@ -19,7 +19,7 @@ import msgspec
 from lerim.errors import Problem
 from lerim.files import open_buffered
 from lerim.sessions.model import NO_TOKENS, OmittedProblems, Session, Tokens, Transcript, Turn
-from lerim.sessions.readers.engine.fields import make_session_title
+from lerim.sessions.readers.engine.fields import choose_session_title, make_session_title
 from lerim.sessions.readers.engine.lenient_json import decode_leniently, parse_json_or_none, parse_object
 from lerim.sessions.readers.engine.line_reading import PROBLEM_LIMIT, LineReading
 from lerim.sessions.readers.engine.line_stream import LINE_LIMIT, TOO_LONG, LineStream, report_cut, report_line
@@ -163,12 +163,11 @@ def sum_session(
     falls back to the first prompt; None leaves it empty, without the cost of redacting that prompt."""
     calls = [call for turn in turns if turn.role == "assistant" for call in turn.tool_calls]
     timestamps = [one for one in (*times, *(turn.time for turn in turns)) if one is not None]
-    first = next((turn.text for turn in turns if turn.kind == "prompt"), "")
     return Session(
         id=id or transcript.session_id,
         platform=transcript.platform,
         path=transcript.path,
-        title="" if title is None else make_session_title(title) or make_session_title(first),
+        title="" if title is None else make_session_title(title) or _title_from_prompts(turns),
         started=min(timestamps, default=None),
         ended=max(timestamps, default=None),
         cwds=_distinct_names(turn.cwd for turn in turns) or ((transcript.cwd,) if transcript.cwd else ()),
@@ -182,6 +181,14 @@ def sum_session(
         tokens=tokens,
         parent=parent or transcript.parent,
     )
+
+
+def _title_from_prompts(turns: Iterable[Turn]) -> str:
+    title = ""
+    for turn in turns:
+        if turn.kind == "prompt":
+            title = choose_session_title(title, turn.text)
+    return title
 
 
 def sum_tokens(turns: Iterable[Turn]) -> Tokens:
