@@ -81,6 +81,18 @@ def test_an_error_that_several_sessions_met_is_one_friction_that_comes_back_with
     assert desk.sync().candidates == []
 
 
+def test_a_command_that_is_missing_in_many_sessions_is_one_friction_whatever_it_was_called_with(desk: Desk) -> None:
+    shells = ("bash: line 1: rg: command not found", "zsh:1: command not found: uv", "zsh:1: command not found: nvm")
+    for shell, name in zip(shells, ("rg", "uv", "nvm"), strict=True):
+        for number in range(2 if name == "nvm" else 4):
+            desk.session(f"{name}{number}", *ran(f"{name} {number}", shell, f"{name} --look-{number} src/{number}"))
+    assert sorted(one.title for one in desk.sync().candidates) == [
+        "`nvm` fails in session after session: command not found: nvm",
+        "`rg` fails in session after session: rg: command not found",
+        "`uv` fails in session after session: command not found: uv",
+    ]
+
+
 def test_one_session_that_meets_an_error_again_and_again_is_no_friction_of_several(desk: Desk) -> None:
     desk.session("s1", *ran("one", REFUSED.format(port=1)), *ran("again", REFUSED.format(port=2)))
     desk.sync()

@@ -43,6 +43,7 @@ def find_frictions(turn: Turn, session: str) -> Iterator[Friction]:
             command = commands.parse_command(call.command)
             verb = git_steps.git_verb(call.command)
             text = f"git {verb}" if verb else command.text.partition("\n")[0]
+            text = output_lines.missing_command(quote) or text
             shown = wording.shorten(show_hidden(clean_text(text)), 60).replace("`", "'")
             yield Friction(name, quote, shown, session, turn.id, turn.time.timestamp() if turn.time else 0.0)
 

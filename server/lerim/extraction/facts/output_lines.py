@@ -29,7 +29,9 @@ _SAYS = (
 _HEADS = r"npm ERR! |ERROR:? |error(?:\[E\d{4}\]| TS\d{4,5})?: |fatal: |Error: |FATAL:? |panic: "
 _ERRORS = (
     compile_later(r"^(?:E\s{1,8})?(?P<e>(?:[\w.]{1,60}\.)?[A-Z]\w{1,40}(?:Error|Exception|NotFound)\b(?:: .{1,200})?)"),
-    compile_later(r"(?P<e>command not found: \S+|\S{1,60}: (?:command )?not found|The term '\S+' is not recognized)"),
+    compile_later(
+        r"(?P<e>command not found: \S+|\S{1,60}: (?:command )?not found(?!: \S)|The term '\S+' is not recognized)"
+    ),
     compile_later(rf"(?P<e>(?:{_SAYS})\b.{{0,160}})"),
     compile_later(rf"^\s{{0,8}}(?:{_HEADS})(?P<e>\S.{{2,200}})", re.IGNORECASE),
     compile_later(r"(?P<e>\berror(?: TS\d{4,5})?: .{3,200})"),
@@ -51,6 +53,16 @@ ENVIRONMENT = compile_later(
     r"|[Nn]o tests? (?:ran|found|were)|database is locked|[Cc]onfig(?:uration)? (?:error|file)|[Uu]nresolved"
     r"|not configured|E401|E403|toolchain|[Tt]imed? ?out|[Uu]nable to resolve|ERR_REQUIRE_ESM|ERR_MODULE"
 )
+
+
+_MISSING_COMMAND = compile_later(r"command not found: ([\w.+-]{1,40})|(?<!\S)([\w.+-]{1,40}): command not found\b")
+"""What zsh and other shells say of a command that is not installed."""
+
+
+def missing_command(error: str) -> str:
+    """Returns the command that an error line says is not installed, or ""."""
+    found = _MISSING_COMMAND.search(error)
+    return (found[1] or found[2]) if found else ""
 
 
 def strip_control_characters(output: str) -> str:
