@@ -45,7 +45,7 @@ _ASSIGNMENT = compile_later(
 )
 _NEXT_ARGUMENT = compile_later(
     rf"(?P<name>(?:[_-][\w-]{{0,32}}|s|[A-Z]\w{{0,24}})?)\\{{0,3}}[\"'”’`]\]?\)?\s{{0,3}}(?P<sign>,|\|\||\?\?|or"
-    rf"|\?:)\s{{0,4}}[bruf]{{0,2}}\\{{0,3}}[\"'“‘`]{_VALUE}\\{{0,3}}[\"'”’`]"
+    rf"|\?:)\s{{0,4}}(?:default\s?=\s?)?[bruf]{{0,2}}\\{{0,3}}[\"'“‘`]{_VALUE}\\{{0,3}}[\"'”’`]"
 )
 _STATEMENT = compile_later(
     rf"(?P<name>[ \t]{{0,2}}[\w /-]{{0,24}}?){_CLOSING_MARKS}[ \t]{{1,3}}"

@@ -40,6 +40,7 @@ _XML_ELEMENT = compile_later(
 )
 _PLIST_ENTRY = compile_later(r"[\w.-]{0,24}</key>\s{0,20}<string>(?P<value>[^<>\s]{8,400})</")
 _WIFI_PASSPHRASE = compile_later(r"[\w-]{0,12}\s{0,2}[=:]\s{0,2}(?P<quoted>[\"'])?(?P<value>[^\s\"']{8,63})")
+_ENVIRONMENT_LINE = compile_later(r"[A-Z0-9_]{0,24}=(?P<value>[^\s\"'`“”‘’]{16,200})[ \t]{0,4}(?=\r?\n|\Z)")
 _OTHER_CODE = compile_later(
     r"[;{}]\s|\bif\b|\bsha\d|\bdigest|checksum|integrity|fingerprint|data-testid|className|class=", re.IGNORECASE
 )
@@ -68,10 +69,9 @@ def find_spans(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]
             end = at + len(name) - (name[-1] in "'\"")
             if has_quotes:
                 yield from _find_literals(text, end)
-            if name == "psk":
-                yield from _check_passphrase(_WIFI_PASSPHRASE.match(text, end))
-            elif text.find("<", end, end + 90) >= 0:
-                yield from _check_value(_PLIST_ENTRY.match(text, end) or _XML_ELEMENT.match(text, end))
+            if text[at].isupper():
+                yield from _check_environment_line(_ENVIRONMENT_LINE.match(text, end))
+            yield from _find_unquoted(text, name, end)
     if "WIFI:" in text:
         for at in find_places(text, "WIFI:"):
             match = _WIFI_CODE.match(text, at)
@@ -82,6 +82,19 @@ def find_spans(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]
             match = _APP_PASSWORD.search(text, at, at + 120)
             if match is not None and "\n\n" not in text[at : match.start()] and _is_unlike_word_groups(match["value"]):
                 yield Span(*match.span("value"), "password")
+
+
+def _find_unquoted(text: str, name: str, end: int) -> Iterator[Span]:
+    if name == "psk":
+        yield from _check_passphrase(_WIFI_PASSPHRASE.match(text, end))
+    elif text.find("<", end, end + 90) >= 0:
+        yield from _check_value(_PLIST_ENTRY.match(text, end) or _XML_ELEMENT.match(text, end))
+
+
+def _check_environment_line(match: re.Match[str] | None) -> Iterator[Span]:
+    """Yields the key of a line such as `SECRET_KEY=a1!(b2&`, which has the marks of code."""
+    if match is not None and is_punctuated_key(match["value"]) and not is_placeholder(match["value"]):
+        yield Span(*match.span("value"), "secret")
 
 
 def _is_unlike_word_groups(value: str) -> bool:

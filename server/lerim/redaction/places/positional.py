@@ -59,7 +59,7 @@ _XML_ELEMENT = compile_later(r">(?P<bare>[^<>\s]{4,200})</")
 _OPTION_VALUE = compile_later(r"\s{1,3}[\"']?(?P<bare>[^\s\"'-][^\s\"']{5,200})")
 _NETRC_LOGIN = compile_later(r"login\s{1,8}\S{1,120}\s{1,8}password\s{1,8}(?P<bare>\S{1,200})")
 _AUTHORIZATION = compile_later(r"(?i:bearer|basic|token)\s{1,2}(?P<value>[A-Za-z0-9._~+/-]{12,2000}={0,2})")
-_COOKIE_HEADER = compile_later(r"[\"'\]]{0,2}\s{0,2}[:=]\s{0,2}[\"']?(?=[A-Za-z0-9_.-]{1,80}=)")
+_COOKIE_HEADER = compile_later(r"(?:[\"'\]]{0,2}\s{0,2}[:=]\s{0,2}[\"']?|\n[ \t]{1,8})(?=[A-Za-z0-9_.-]{1,80}=)")
 _COOKIE_PAIR = compile_later(r"(?:;\s?)?(?P<name>[A-Za-z0-9_.-]{1,80})(?:=(?P<value>[^\s;,\"'\\]{0,4000}))?")
 _COOKIE_ATTRIBUTES = frozenset({"path", "domain", "expires", "max-age", "samesite", "secure", "httponly", "priority"})
 _ARGUMENT = r"(?:\"(?P<double>[^\"\n]{1,200})\"|'(?P<single>[^'\n]{1,200})'|(?P<bare>[^\s\"'|;&-][^\s\"'|;&]{0,200}))"

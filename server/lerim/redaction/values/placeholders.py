@@ -17,9 +17,15 @@ _START = compile_later(
     r"\$|<|\{|%(?:[a-z_]\w*%|[sdq(@{]|$)|\[|\.\.\.|\*{2,}|x{3,}|your|my[-_]|example|dummy|placeholder"
     r"|change[-_]?(?:me|it)|redacted|none$|null$|undefined$|true$|false$|todo|test$|fake|secrets?\.|env\.|process\."
     r"|import\.meta|os\.|config\.|settings\.|self\.|this\.|req\.|request\.|ctx\.|vars?\.|\||&(?:[a-z_]+$|amp|&|$)"
-    r"|!(?:[a-z]+(?:\s|$)|[=!\[(]|$)|="
+    r"|!(?:[a-z]+(?:\s|$)|[=!\[(]|$)|=|id=[a-z]|[a-z_]\w*\?\.[a-z]|\*[a-z]\w*\.[a-z]"
 )
 _PARTS = ("redacted", "${", "{{", "****", "xxxxxxxx", "your-", "your_", "example.com")
+_NO_VALUE = compile_later(
+    r"[\w@./\\()\[\]-]{1,200}\.(?:py|[cm]?[jt]sx?|go|rs|java|kts?|c|cc|cpp|h|hpp|cs|rb|php|swift|scala|exs?|lua|sh|sql|vue"
+    r"|svelte|md|json|ya?ml|toml|css|html):\d{1,6}(?:[-:]\d{1,6}){0,2}\Z"
+    r"|[A-Z][A-Z0-9]{0,30}(?:_[A-Z0-9]{1,30}){0,8}_(?:TOKEN|KEY|SECRET|PASSWORD)\Z"
+)
+"""A line of a file (`src/auth.py:36-40`), or the name of a variable that holds a secret."""
 _TAG = compile_later(r"<[a-z]")
 
 
@@ -38,4 +44,5 @@ def is_placeholder(value: str) -> bool:
         or any(map(head.__contains__, _PARTS))
         or head.endswith(("-here", "_here"))
         or ("<" in head and bool(_TAG.search(head)))
+        or bool(_NO_VALUE.match(value))
     )
