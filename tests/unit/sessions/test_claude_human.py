@@ -23,6 +23,8 @@ INJECTED = [
     "<bash-notification>\n<shell-id>b1</shell-id>\n</bash-notification>",
     "<agent-notification>\n<agent-id>a1</agent-id>\n</agent-notification>",
     "Unknown skill: load",
+    "Commands are in the form `/command [args]`",
+    "Detect my project's dev servers and save all their configurations to .claude/launch.json, then ask.",
     '<command-message>The "pdf" skill is loading</command-message>\n<command-name>pdf</command-name>',
     '<command-message>The "pdf" skill is loading</command-message>',
     "/rate-limit-options\n/rate-limit-options",

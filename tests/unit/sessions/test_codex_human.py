@@ -98,6 +98,26 @@ def test_of_a_command_that_is_stored_as_its_whole_text_what_was_typed_after_it_i
     assert done.session.title == (asked or "Let a pupil leave a group")
 
 
+@pytest.mark.parametrize(("typed", "asked"), [("Let a pupil leave", None), ("$ARGUMENTS", "/speckit")])
+def test_of_a_command_of_the_first_spec_kit_what_was_typed_after_it_is_read(tmp_path, typed, asked):
+    text = (
+        "---\ndescription: Make a specification.\n---\n\nThe user input to you can be provided directly by the agent "
+        "or as a command argument - you **MUST** consider it.\n\nUser input:\n\n"
+        f"{typed}\n\nGiven that, always do this:\n1. Run x"
+    )
+    turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.prompt(text), lines.said("Yes"))
+    assert texts(turns) == [("prompt", asked or typed), ("reply", "Yes")]
+
+
+def test_what_codex_sends_for_its_command_init_is_the_command(tmp_path):
+    text = (
+        "Generate a file named AGENTS.md that serves as a contributor guide for this repository.\n"
+        "Your goal is to produce a clear document.\n- Keep it concise."
+    )
+    turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.prompt(text), lines.said("Done"))
+    assert texts(turns) == [("command", "/init"), ("reply", "Done")]
+
+
 def test_what_frames_a_picture_is_not_typed(tmp_path):
     picture = {"type": "input_image", "image_url": "data:x"}
     message = lines.message("user", "<image name=[Image #1]>", "</image>", "Look at this")

@@ -33,6 +33,8 @@ OWN = "Always use uv here."
         "10:30:00 is when the job runs, never move it",
         "WARN: never touch the lock file by hand",
         f"{OWN}\nERROR messages name the file.\n\nDEBUG output goes to stderr.",
+        "➜ look at the parser\n➜ then at the cart",
+        "a | b\n    an indented line",
         "",
     ],
 )
@@ -67,6 +69,13 @@ def test_a_persons_own_message_stays_as_it_is(text: str) -> None:
         "    at Array.map (<anonymous>)",
         "    at load (/srv/app/a.js:3:14)",
         "    at com.example.Shop.load(Shop.java:12)",
+        "shop-api-1    | x is missing",
+        "kafka-ui   | x",
+        "(APIServer pid=75986) If this is x, pass a token",
+        "#8 1.500 fatal: x",
+        "=== RUN   TestX\n    --- FAIL: TestX (0.00s)",
+        "make: *** [x] Error 1",
+        '  File "/srv/app.py", line 12, in load\n    raise x\n    ^^^^^^^',
         "some-package 4.1.0 requires numpy>=2, but you have numpy 1.26 which is incompatible.",
     ],
 )
@@ -83,6 +92,10 @@ def test_what_is_pasted_is_cut_out_of_the_words_around_it(pasted: str) -> None:
         "On Mon, Jan 5, 2026 at 3:14 PM A <a@b.invalid> wrote:\nx",
         "Dear Ana,\nx\nKind regards,\nEve",
         "(.venv) ana@host:~/app$ pytest\nx",
+        "(shop) (base) ana@host:~/app$ pytest\nx",
+        "(base) ➜  app kubectl get pods\nx",
+        "[2]$ make test\nx",
+        "diff --git a/x.py b/x.py\nx",
     ],
 )
 def test_an_email_or_a_screen_lasts_to_the_end_of_the_message(mail: str) -> None:

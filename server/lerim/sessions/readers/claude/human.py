@@ -46,6 +46,7 @@ _INJECTED_STARTS = (
     "Stop hook feedback:",
     "[SYSTEM NOTIFICATION - NOT USER INPUT]",
     "Base directory for this skill:",
+    "Detect my project's dev servers and save all their configurations to .claude/launch.json",  # a button
 )
 
 _MESSAGE_OF_PROGRAM = re.compile(
@@ -58,8 +59,11 @@ _MESSAGE_OF_PROGRAM = re.compile(
 )
 """The beginning of a message from another agent, a chat channel, a server or a schedule. Older versions record no
 origin, so only its text distinguishes such a message from a prompt."""
-_UNKNOWN_COMMAND = re.compile(r"Unknown (?:skill|slash command|command): \S{1,200}")
-"""Matches Claude Code's message about a slash command that it does not know; the message contains nothing else."""
+_UNKNOWN_COMMAND = re.compile(
+    r"Unknown (?:skill|slash command|command): \S{1,200}|Commands are in the form `/command \[args\]`"
+)
+"""Matches Claude Code's message about a slash command that it does not know, or about a slash alone; the message
+contains nothing else."""
 _BARE_COMMANDS = re.compile(r"(?:/[\w:-]{1,100}\n)*/[\w:-]{1,100}")
 """Matches slash commands without arguments that waited in the queue; Claude Code itself adds some of them."""
 _TEAM_TAG = re.compile(r"<teammate-message(?:\s[^<>]{0,1000})?>")

@@ -39,6 +39,8 @@ _INJECTED_STARTS = (
     "Warning: apply_patch was requested via",
     "Warning: Your account was flagged",
 )
+_INIT_START = "Generate a file named AGENTS.md that serves as a contributor guide for this repository."
+"""What Codex sends for its command `/init`."""
 _EDITOR_START = "# Context from my IDE setup:"
 """The beginning of the context that editor extensions put before a person's words; an agent's tasks never begin like
 this."""
@@ -82,6 +84,8 @@ def parse_codex_prompt(text: str) -> TypedText | None:
         text = _join_replies(tag_content(text, _REPLY_START[1:-1], last=True))
     if not text or text.startswith(_INJECTED_STARTS):
         return None
+    if text.startswith(_INIT_START):
+        return TypedText("command", "/init")
     request = max(_REQUEST.finditer(text), key=re.Match.end, default=None) or _WRAPPED.match(text)
     if request:
         text = text[request.end() :].strip()

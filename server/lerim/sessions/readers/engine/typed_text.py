@@ -76,6 +76,12 @@ def tag_content(text: str, tag: str, *, last: bool = False) -> str:
     return text[start : end if end >= 0 else len(text)].strip()
 
 
+_OLD_TEMPLATE = re.compile(
+    r"\s{0,8}---\ndescription: [^\n]{1,2000}\n---\n\nThe user input (?:to you )?can be provided directly by the agent "
+    r"or as a command argument[^\n]{0,400}\n\nUser input:\n\n(.{0,100000}?)\n\n",
+    re.DOTALL,
+)
+"""Of its first versions, which Codex stores with the variable for what was typed as it stands."""
 _TEMPLATE = re.compile(
     r"\s{0,8}## User Input\n\n```text\n(.{0,100000}?)\n?```\n\nYou \*\*MUST\*\* consider the user input before",
     re.DOTALL,
@@ -85,8 +91,8 @@ _TEMPLATE = re.compile(
 def cut_command_template(text: str) -> str:
     """Returns what a person typed after a command of Spec Kit, given the command's whole text, which some agents
     store as the prompt; `/speckit` if the person typed nothing after it. Returns any other text as it is."""
-    template = _TEMPLATE.match(text)
-    return (template[1].strip() or "/speckit") if template else text
+    template = _TEMPLATE.match(text) or _OLD_TEMPLATE.match(text)
+    return (template[1].replace("$ARGUMENTS", "").strip() or "/speckit") if template else text
 
 
 # --- pasted text -------------------------------------------------------------------------------------------------
@@ -114,10 +120,17 @@ _LOGGED = re.compile(
     r"\d{1,6}:\d{1,6} {2,8}(?:error|warning) {2}|"  # ESLint, in columns
     r"[\w.-]{1,80} \d[\w.+!-]{0,40} requires [^\n]{1,500}, but you have [\w.-]{1,80} \d|"  # pip
     r"at [\w$.<>]{1,200}(?:\(| \([^()\n]{0,300}(?::\d|anonymous|native))|"
+    r"[\w.-]{2,60}(?:-\d{1,3} {1,40}| {2,40})\| |"  # Docker Compose
+    r"\(\w[\w-]{0,40} pid=\d{1,9}\) |"
+    r"#\d{1,3} \d{1,5}\.\d|"  # Docker's builder
+    r"=== (?:RUN|PAUSE|CONT|NAME) |--- (?:PASS|FAIL|SKIP): |(?:ok  |FAIL)\t|go: downloading |"  # Go
+    r"make(?:\[\d{1,3}\])?: \*\*\* |[\^~]{3,400}\s{0,4}$|"
     r"npm (?:ERR!|WARN\b)|[A-Za-z_][\w.]{0,80}(?:Error|Exception|Warning): |E   )"
 )
 _MAYBE_LOGGED = re.compile(r"\s{0,40}(?:\d\d:\d\d:\d\d\b|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b[:\s\[|])")
 """Matches how a line of a log may begin, or a person's sentence: `10:30:00 is when it runs`, `WARN: never touch it`."""
+_FRAME = re.compile(r"\s{0,40}File \"[^\"\n]{1,300}\", line ")
+"""Matches a line of a Python traceback; the line after it may be its source code."""
 _HEADER = re.compile(
     r"\s{0,8}[*_]{0,2}(from|to|cc|subject|date|sent|reply-to|von|an|betreff|gesendet|datum|de|à|objet|envoyé|"
     r"para|asunto|fecha|enviado)[*_]{0,2}\s{0,2}:[*_]{0,2}\s{0,3}\S",
@@ -146,9 +159,11 @@ _DAY = r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{2,4},? )?(?:(?i:today|yesterday),? (?:at 
 _CLOCK = rf"{_DAY}\d{{1,2}}[:.]\d\d(?:\s?[AaPp]\.?[Mm]\.?)?"
 _SCREEN = re.compile(
     rf"\s{{0,8}}(?:"
-    rf"(?:(?:\([\w.-]{{1,40}}\) )?[\w.-]{{1,40}}@[\w.-]{{1,60}}[^\n$%#]{{0,80}})?"  # (venv) ana@host:~$ ls
+    rf"(?:(?:\([\w.-]{{1,40}}\) ){{0,2}}[\w.-]{{1,40}}@[\w.-]{{1,60}}[^\n$%#]{{0,80}}|"  # (venv) ana@host:~$ ls
+    rf"\[\d{{1,3}}\])?"
     rf"(?:\$ [^\W\d]|\$ [./~]|% (?!of\b)[a-z./~])|"
     rf"(?:PS )?[A-Z]:\\[^\n>]{{0,200}}>|"  # PS C:\app> dir
+    rf"(?:\([\w.-]{{1,40}}\) )?➜ {{2}}|diff --git a/|"
     rf"[⏺❯›⎿│┃┌└├╭╰]|"  # an agent's own screen
     rf"#{{1,6}} [^\n]{{0,80}}\b[\w-]{{1,40}}\.(?:md|mdc|rst|txt)\b|"  # AGENTS.md
     rf"[\w.@-]{{2,40}}(?: [A-Z][\w.'-]{{0,30}}){{0,3}}(?: APP| BOT)?\s{{1,4}}(?:[—–-] )?\[?{_CLOCK}\]?\s{{0,4}}$|"
@@ -253,8 +268,10 @@ def _split_lines(text: str) -> tuple[list[MessagePart], bool]:
 
 
 def _find_logged(lines: list[str]) -> set[int]:
-    """Returns the indexes of the lines of a log. A line that may be a sentence is one only beside another such line."""
+    """Returns the indexes of the lines of a log. A line that may be a sentence is one only beside another such line;
+    the source code that a traceback shows belongs to it."""
     logged = {at for at, line in enumerate(lines) if _LOGGED.match(line)}
+    logged |= {at for at in range(1, len(lines)) if lines[at].startswith("    ") and _FRAME.match(lines[at - 1])}
     alike = logged | {at for at, line in enumerate(lines) if _MAYBE_LOGGED.match(line)}
     return logged | {at for at in alike if at - 1 in alike or at + 1 in alike}
 
