@@ -103,6 +103,13 @@ def test_what_a_person_hands_over_or_asks_is_no_rule_of_theirs(said: str) -> Non
         ("Never alias the columns in the client.", "The client never loads the columns in it."),
         ("Never this way with the client again.", "The prices were never this high in the client."),
         ("We never need the raw client here.", "It is declared, but `client` is never read here."),
+        ("Never use the raw client in the shop.", "'client' is defined but never used in the shop."),
+        ("Always round the prices in the client.", "The prices in the client can always be rounded."),
+        ("Keep to the policy of one client here.", "We also need a privacy policy for the client here."),
+        ("Use Decimal for all the prices here.", "I wanna use Decimal for the prices in here."),
+        ("Use Decimal in all of the shop.", "Use the chrome mcp to open the shop."),
+        ("Use Decimal in all of the client.", "Use /review to look at the client."),
+        ("Don't add any caches to the client.", "Don't change any other files of the client."),
         ("I don't want a second cache here.", "I dont think we have anything else here."),
     ],
 )

@@ -20,12 +20,13 @@ MAX_PROMPT_CHARS = 1_000
 """Above this many characters a message is a document, in which "always" is mostly about the task at hand."""
 MAX_PASSAGE_CHARS = 300
 _ALWAYS = compile_later(
-    r"\b(?:always|from now on|going forward|in future)\b"
+    r"(?<!\bcan )(?<!\bcould )\balways\b|\b(?:from now on|going forward|in future)\b"
     r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )\bnever\b"
-    r"(?! (?:mind|(?!(?:alias|bias|embed|focus|this)\b)\w+(?:[^es]ed|[^s]s))\b)",
+    r"(?! (?:mind|used|(?!(?:alias|bias|embed|focus|this)\b)\w+(?:[^es]ed|[^s]s))\b)",
     re.IGNORECASE,
 )
-"""What happened or happens (“it was never called”, “the rest never loads”) is no rule."""
+"""What happened or happens (“it was never called”, “the rest never loads”), or may happen (“it can always be
+changed”), is no rule."""
 _CHOICE = compile_later(
     r"\binstead of\b|\brather than\b|\b(?:use|run|prefer|put|keep|call|write|name)\b.{1,80}\bover\b"
     r"|\b(?:use|run|prefer|put|keep|call|write|name)\b.{1,80}, not\b"
@@ -33,12 +34,13 @@ _CHOICE = compile_later(
     re.IGNORECASE,
 )
 _ALSO = compile_later(
-    r"\bby default\b|\bremember\b|\bkeep in mind\b|\bconvention\b|\bpolicy\b"
+    r"\bby default\b|\bremember\b|\bkeep in mind\b|\bconvention\b|(?<!\bprivacy )\bpolicy\b"
     r"|\bi (?:don'?t|do not) (?:want|like)\b",
     re.IGNORECASE,
 )
 _DECIDED = compile_later(
-    r"\b(?:we|i)(?:'ve| have)? (?:decided|agreed|chose|chosen|settled on|switched)\b|\buse\b.{2,60}\bfor\b"
+    r"\b(?:we|i)(?:'ve| have)? (?:decided|agreed|chose|chosen|settled on|switched)\b|(?<!\bwant to )(?<!\bwanna )"
+    r"\buse\b.{2,60}\bfor\b"
     r"|\b(?:let'?s|we(?:'ll| will|'re| are)?) (?:(?:go|going|stick|sticking|stay|staying) with|switch(?:ing)? to)\b",
     re.IGNORECASE,
 )
@@ -49,6 +51,14 @@ _WANTED = compile_later(
     r"|, not\b(?! (?:sure|yet|now|really|only|just|that)\b)|\blessons? learn(?:ed|t)\b",
     re.IGNORECASE,
 )
+_FOR_NOW = compile_later(
+    r"\A\W{0,4}(?:(?:please|also|and|but|so|no|ok(?:ay)?),? )*"
+    r"(?:use (?:(?:the|your) )?(?:/\S|(?:\S{1,40} ){0,2}(?:mcp|tool|skill|subagents?)\b)"
+    r"|(?:don'?t|do not|stop) (?:chang|touch|modify|edit|revert|delet|do|fix)\w{0,3} any(?:thing| other)\b)",
+    re.IGNORECASE,
+)
+"""What an agent is to work with or leave alone, in the task at hand is no rule: “use the browser tool to …”, “don't
+change any other files”."""
 _IN_OTHER_LANGUAGES = compile_later(
     r"\b(?:immer(?! noch\b| wieder\b)|niemals|ab (?:jetzt|sofort)|künftig|anstatt|anstelle|standardmäßig"
     r"|siempre|jamás|nunca|a partir de ahora|por defecto|en (?:vez|lugar) de"
@@ -105,7 +115,7 @@ def is_explicit_statement(passage: TurnPassage, prompt: str) -> bool:
         return True
     if _IN_OTHER_LANGUAGES.search(text) and not _ASKS_WITHOUT_MARK.search(text):
         return True
-    return not is_hedged(text) and any(form.search(text) for form in (_DECIDED, _WANTED))
+    return not is_hedged(text) and not _FOR_NOW.match(text) and any(form.search(text) for form in (_DECIDED, _WANTED))
 
 
 def explicit_type(passage: TurnPassage) -> PassageType | None:
