@@ -21,6 +21,8 @@ from clock import clock_ahead
 from desk import Desk
 from hang import HANG
 from lerim.org import Worker, rescue_stalled_jobs
+from lerim.org.workers.reader_processes import Reader
+from lerim.org.workers.results import BegunExtraction
 from lerim.team import TeamDatabase
 from long import at_most
 from model_desk import CENTS, model, story
@@ -227,6 +229,30 @@ def test_a_session_that_kills_its_reader_is_quarantined_after_three_tries_and_to
     [failure] = status["failures"]
     assert failure["session"] == "claude:poisoned" and failure["tries"] == 3
     assert "claude:poisoned" in run("org", "status").stdout and "died 3 times" in run("org", "status").stdout
+
+
+def test_a_fault_of_the_worker_itself_quarantines_a_session_rather_than_leave_it_running(
+    organisation: Organisation,
+) -> None:
+    organisation.write_sessions(1)
+    organisation.send()
+    no_environment = {**os.environ, "NAME": lambda: ""}  # no process can be started with it
+    Worker(TeamDatabase(organisation.url, "platform"), no_environment, until_done=True).run()  # type: ignore[arg-type]
+    [failure] = organisation.status()["failures"]
+    assert (failure["state"], failure["tries"]) == ("quarantined", 3)
+
+
+def test_a_session_whose_reader_cannot_be_started_waits_and_that_is_no_try(organisation: Organisation) -> None:
+    resource = pytest.importorskip("resource", reason="there are no limits of a process here")
+    reader = Reader(TeamDatabase(organisation.url, "platform"), os.environ)
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, before[1]))
+    try:
+        result = reader.extract(BegunExtraction("k", "p", "claude:s", "h", "c", ""))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert (result.state, result.is_try) == ("waiting", False)
+    assert result.problem == "The process that reads sessions could not be started: Too many open files."
 
 
 def test_two_schedulers_at_once_take_over_each_job_of_a_dead_worker_once(organisation: Organisation) -> None:

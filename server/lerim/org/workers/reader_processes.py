@@ -12,13 +12,17 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
-from lerim.errors import OrgError
+from lerim.errors import OrgError, error_reason
+from lerim.org.workers.results import ExtractionResult
 
 if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
 
-    from lerim.org.workers.results import BegunExtraction, ExtractionResult
+    from lerim.org.workers.results import BegunExtraction
     from lerim.team import TeamDatabase
+
+START_AGAIN_SECONDS = 30.0
+"""After how many seconds a session is tried again if no process could be started: the machine is short of something."""
 
 
 class ReaderDiedError(OrgError):
@@ -39,7 +43,11 @@ class Reader:
     def extract(self, extraction: BegunExtraction) -> ExtractionResult:
         """Returns the outcome of an extraction. Raises ReaderDiedError."""
         if self._process is None or self._pipe is None or not self._process.is_alive():
-            self._start()
+            try:
+                self._start()
+            except OSError as error:
+                why = f"The process that reads sessions could not be started: {error_reason(error)}."
+                return ExtractionResult("waiting", problem=why, again_in=START_AGAIN_SECONDS)
         assert self._pipe is not None and self._process is not None
         try:
             self._pipe.send(extraction)
@@ -61,8 +69,9 @@ class Reader:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         arguments = (theirs, self.database, dict(self.environ), self.copies)
-        self._process = context.Process(target=serve_extractions, args=arguments, daemon=True)
-        self._process.start()
+        process = context.Process(target=serve_extractions, args=arguments, daemon=True)
+        process.start()
+        self._process = process
         theirs.close()
 
 

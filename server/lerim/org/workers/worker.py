@@ -60,12 +60,12 @@ class _NotNowError(Exception):
 
 class _LaterStrategy(retry.BaseRetryStrategy):
     """Schedules a job again: at the time it asked for, or soon if its worker or the database failed for another
-    reason."""
+    reason. An extraction counts its tries when it begins, so that a fault which stays quarantines it."""
 
     def get_retry_decision(self, *, exception: BaseException, job: jobs.Job) -> retry.RetryDecision | None:
         if isinstance(exception, _NotNowError):
             return retry.RetryDecision(retry_at=exception.at)
-        if isinstance(exception, OrgError):  # its reader died, or the database: tries are counted when it begins
+        if isinstance(exception, OrgError) or job.task_name == "extract":
             return retry.RetryDecision(retry_at=_AT_ONCE)
         return None
 
