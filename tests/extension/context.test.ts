@@ -7,7 +7,7 @@ import { Context } from "../../extension/src/sidecar/context";
 import { clients, type LanguageClient } from "./fakes/languageclient";
 import { access, FakeModel, offer } from "./fakes/models";
 import { FakeContext, FakeSecrets, present } from "./fakes/sidecar";
-import { act, CancellationTokenSource, configured } from "./fakes/vscode";
+import { act, CancellationTokenSource, configured, shown } from "./fakes/vscode";
 
 let home: string;
 let context: Context;
@@ -39,6 +39,17 @@ test("a command waits while the background process, which has ended unexpectedly
   client.startAgain();
   await answer;
   expect([clients.length, client.asked.at(-1)]).toEqual([1, protocol.agents.method]);
+});
+
+test("the status bar says that the background process starts, and restarts only where it had run", async () => {
+  const item = present(shown.statusItems.at(-1));
+  const told: unknown[] = [];
+  context.onRunningChanged(() => told.push(item.tooltip));
+  const client = await started();
+  expect(told).toEqual(["Lerim: starting", "Lerim: starting"]);
+  client.crash();
+  expect(item.tooltip).toBe("Lerim: restarting");
+  client.startAgain();
 });
 
 test("where Lerim is turned off, a command does not send the person to Restart", async () => {

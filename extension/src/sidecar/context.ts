@@ -294,10 +294,12 @@ export class Context implements vscode.Disposable {
     client.onNotification(protocol.watchFolders.method, ({ folders }: protocol.WatchFoldersParams) => {
       if (this.#sidecar === sidecar) this.#watchFolders(client, folders);
     });
+    let hasRun = false;
     client.onDidChangeState(({ newState }) => {
       if (this.#sidecar !== sidecar) return;
       this.#runningChanged.fire();
       if (newState === State.Running) {
+        hasRun = true;
         this.status.state = { kind: "ready" };
         // trust or settings may have changed while it started, or since the start whose options a restart repeats
         this.runInBackground(this.sendConfiguration());
@@ -305,7 +307,7 @@ export class Context implements vscode.Disposable {
         return;
       }
       this.#endOpenWork();
-      if (newState === State.Starting) this.status.state = { kind: "starting", message: "restarting" };
+      if (newState === State.Starting) this.status.state = { kind: "starting", message: hasRun ? "restarting" : "starting" };
       else this.status.state = { kind: "failed", message: "Lerim's background process stopped. Click to restart it." };
     });
     this.#sidecar = sidecar;
