@@ -135,8 +135,8 @@ def attribute_claim(candidate: Candidate, utterances: Sequence[Utterance]) -> Ca
 
 
 def _exclude_later_output(quoted: Evidence, utterances: Sequence[Utterance]) -> Sequence[Utterance]:
-    """Returns the utterances without tool output printed after the quoted words, which is often what the agent had
-    written."""
+    """Returns the utterances without the tool output printed after the quoted words, because that output often only
+    shows what the agent had written."""
     same = [at for at, one in enumerate(utterances) if one.turn == quoted.turn and one.who == quoted.who]
     last = next((at for at in same if quoted.quote in utterances[at].text), same[-1] if same else len(utterances))
     return [one for at, one in enumerate(utterances) if at <= last or one.who != "tool"]
@@ -206,8 +206,8 @@ def _make_evidence(one: Utterance, line: str) -> Evidence | None:
 
 
 def _find_best_passage(wanted: frozenset[str], text: str) -> tuple[float, str] | None:
-    """Returns the largest share of the wanted words that the text contains close together, and the line with most of
-    them."""
+    """Returns the largest share of the wanted words that occur close together in the text, and the line that
+    contains most of them; None if the text contains too few of them."""
     if len(telling_stems(text) & wanted) < MIN_NEARBY_SHARE * len(wanted):
         return None
     near: deque[tuple[str, int]] = deque()

@@ -47,16 +47,17 @@ _ORDER_WORDS = compile_later(
     r"\b(?:always|never|must|every|immer|toujours|siempre|disable|upload|send|run|execute)\b"
     r"|^\W*only\s(?!(?:the|an?|its|this|these|those|one|once|if|when|where|after|\d+)\b)"
 )
-"""Words that give an order. "Only the sync path flushes it" and "is read only once" are descriptions."""
+"""Matches words that give an order. "Only the sync path flushes it" and "is read only once" are descriptions, not
+orders."""
 _MIN_TITLE_OVERLAP = 0.72  # word overlap from which two titles make the same claim
 MIN_COVERED_SHARE = 0.7
 """Minimum share of a claim's words that another text contains for the claim to count as a repetition of it."""
 _MIN_REPEATED_WORDS = 4
-"""A shorter title is not a repetition: it may say one thing more than it seems."""
+"""Minimum number of words in a title for it to count as a repetition: a shorter title may say more than it seems to."""
 _DETAIL = compile_later(r"`[^`\n]+`|\b\w*(?:\d|_|[a-z][A-Z]|\w\.\w|/)[\w./-]*")
 """Matches what makes a claim specific: code, names, paths and numbers."""
 _REJECTING = compile_later(r"\b(?:instead of|rather than|over|not|never)\b", re.IGNORECASE)
-"""The words after this are rejected in favor of the words before it."""
+"""Matches phrases whose following words are rejected in favor of the words before them."""
 
 _FILLER_LIST = """
     a an the in of to for on and or not is are be with as by it use do no over from at
@@ -168,8 +169,8 @@ def content_words(title: str) -> tuple[str, ...]:
 
 
 def is_same_claim(first: ProposedClaim, second: ProposedClaim) -> bool:
-    """Returns whether two claims say the same: one has hardly a word more than the other. Claims with the sides
-    swapped, with another name or number, or with a "not" are different."""
+    """Returns whether two claims say the same, that is, one adds hardly a word to the other. Claims with swapped
+    sides, with another name or number, or with an added "not" are different."""
     a, b = set(first.words), set(second.words)
     same = bool(a) and (a <= b or b <= a) and len(a & b) >= _MIN_TITLE_OVERLAP * len(a | b)
     if not same or is_opposed_claim(first, second):
@@ -178,8 +179,8 @@ def is_same_claim(first: ProposedClaim, second: ProposedClaim) -> bool:
 
 
 def is_repetition(claim: ProposedClaim, earlier: ProposedClaim) -> bool:
-    """Returns whether a claim says in other words what an earlier one says: most of its words and every name, path and
-    number are in that one, and nothing reverses its sense."""
+    """Returns whether a claim repeats an earlier one in other words: the earlier claim contains most of its words
+    and every name, path and number in it, and nothing reverses the meaning."""
     wanted, said = telling_stems(claim.title), f"{earlier.title}\n{earlier.body}"
     return (
         claim.primitive == earlier.primitive
@@ -192,7 +193,7 @@ def is_repetition(claim: ProposedClaim, earlier: ProposedClaim) -> bool:
 
 
 def has_details_of(text: str, title: str) -> bool:
-    """Returns whether a text contains every name, path and number of a title, and all its code."""
+    """Returns whether a text contains all names, paths, numbers and code of a title."""
     lowered = text.lower()
     return all(detail.strip("`.").lower() in lowered for detail in _DETAIL.findall(title))
 

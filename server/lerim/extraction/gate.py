@@ -1,8 +1,9 @@
 """The gate that turns drafts into candidates.
 
-A draft is dropped if no quote supports it, if nobody entitled to make the claim said it, if it is a secret, if it gives
-orders to an agent, or if it is already known. Poor wording, or naming nothing, only lowers its rank. A dropped draft
-keeps the candidate it would have been, so that a person can still have it proposed."""
+A draft is dropped if no quote supports it, if nobody who is entitled to make the claim made it, if it is a secret,
+if it gives orders to an agent, or if it is already known. Poor wording, or not naming anything, only lowers its
+rank. A dropped draft keeps the candidate it would have become, so that a person can still have it proposed.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +112,7 @@ def judge_draft(draft: Draft, source: SessionSource) -> Candidate | DroppedSigna
 
 
 def strip_orders(candidate: Candidate) -> Candidate:
-    """Returns the candidate without the text in it that gives orders to an agent."""
+    """Returns the candidate without any text that gives orders to an agent."""
     evidence = tuple(replace(item, quote=remove_orders(item.quote)) for item in candidate.evidence)
     title, body = remove_orders(candidate.title), remove_orders(candidate.body)
     return replace(candidate, title=title, body=body, evidence=evidence)
@@ -168,7 +169,7 @@ def _find_drop_reason(draft: Draft, source: SessionSource, candidate: Candidate)
 
 
 def _find_missing_speaker(draft: Draft, evidence: tuple[Evidence, ...]) -> str:
-    """Returns why nobody entitled to make the claim made it, or "" if somebody did."""
+    """Returns the reason why nobody who is entitled to make the claim made it, or "" if somebody did."""
     speakers = {item.who for item in evidence}
     if draft.signal == "fixed-command":
         return ""
@@ -189,8 +190,8 @@ def _normalize_text(text: str) -> str:
 
 
 def _make_tags(draft: Draft) -> tuple[str, ...]:
-    """Returns up to four plain words in lower case: the names that the title mentions. A name written `likeThis` is
-    one of the code, not a subject, unless it is a tool's."""
+    """Returns up to four plain lower-case words: the names that the title mentions. A name written `likeThis` is an
+    identifier in the code rather than a subject, unless it is the name of a tool."""
     title = f" {draft.title.lower()} ".replace(",", " ").replace("`", " ")
     names = (name.strip("`") for name in draft.artifacts)
     words = [name.lower() for name in names if name.lower() in TOOL_NAMES or not _INNER_CAPITAL.search(name)]
@@ -199,7 +200,7 @@ def _make_tags(draft: Draft) -> tuple[str, ...]:
 
 
 def merge_candidates(first: Candidate, second: Candidate) -> Candidate:
-    """Merges two candidates of one session that make the same claim: the first one with the quotes of both."""
+    """Merges two candidates of one session that make the same claim: returns the first one with the quotes of both."""
     evidence = tuple(dict.fromkeys((*first.evidence, *second.evidence)))
     said = sum(item.who == "user" for item in evidence)
     extra = 0.05 if said > sum(item.who == "user" for item in first.evidence) else 0.0

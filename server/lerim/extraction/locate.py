@@ -1,5 +1,5 @@
-"""Maps a path as an agent wrote it to a path in this repository, and learns where the names used in a session are
-defined, from its reads, edits and searches."""
+"""Maps a path as an agent wrote it to a path in this repository. Also learns from the reads, edits and searches of a
+session where the names used in it are defined."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_FILES = 300
 _DRIVE = compile_later(r"^[A-Za-z]:/")
 _WORKTREE = compile_later(r"^(?:\.claude/|\.git/)?\.?worktrees?/[^/]{1,200}/")
 _SIBLING_WORKTREE = compile_later(r"(?:__|[.-])worktrees?/[^/]{1,200}/")
-"""A worktree in a folder beside the repository, named after it."""
+"""Matches a worktree in a folder beside the repository that is named after it."""
 _INVALID_CHARACTERS = compile_later(r"[\x00-\x1f`<>|*?\"]")
 MAX_NAMES = 600  # names kept per session
 MAX_SCANNED_CHARS = 60_000  # characters of one result that are scanned
@@ -32,7 +32,7 @@ _SEARCH_HIT = compile_later(
     r"(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{1,250}\.\w{1,10})(?::\d{1,6}[:-](?P<text>.{0,200}))?$"
 )
 _COMMAND_FILE = compile_later(r"(?<![\w./\\-])(?:[\w.-]{1,60}[/\\]){1,12}(?P<file>[\w.-]{1,80}\.\w{1,10})(?![\w/\\])")
-"""A file inside a folder, as written in a command."""
+"""Matches the path of a file inside a folder, as written in a command."""
 _SEARCH_COMMAND = compile_later(r"\b(?:rg|[ef]?grep|ls-files|fd|find)\b")
 
 
@@ -104,7 +104,8 @@ class Locator:
 
 
 def locate_argument(locate: Callable[[str, str], str], path: str, cwd: str) -> str:
-    """Returns the file that a tool call names: one in the call's folder, before any other of that name."""
+    """Returns the file that a tool call names. A file in the call's folder takes precedence over any other file of
+    that name."""
     is_relative = not (path.startswith(("/", "\\", "~")) or _DRIVE.match(_normalize_slashes(path)))
     return (locate(f"{cwd}/{path}", cwd) if cwd and is_relative else "") or locate(path, cwd)
 
@@ -114,10 +115,11 @@ def _normalize_slashes(path: str) -> str:
 
 
 def learn_symbols(names: dict[str, str], call: ToolCall, locate: Callable[[str], str]) -> None:
-    """Records in `names` where the names and files shown by a tool call are, keeping the newest `MAX_NAMES` of them.
+    """Records in `names` where the names and files that a tool call shows are located, and keeps the newest `MAX_NAMES`
+    of them.
 
-    `locate` returns the repo-relative path, or "" for a path outside. A definition in a test never replaces one in the
-    source.
+    `locate` returns the repo-relative path, or "" for a path outside. A definition in a test never replaces one in
+    the source.
     """
     paths: dict[str, str] = {}
     for name, written in _find_shown_names(call):

@@ -53,7 +53,7 @@ from lerim.sessions import Friction, Platform, ToolCall, Turn, redact_turn
 
 RuleResult: TypeAlias = Candidate | DroppedSignal | Withdrawal
 MAX_REPORTED_BELOW_CUT = 6
-"""How many of a pass's candidates below the cut are reported, the best ones."""
+"""Maximum number of candidates below the cut that a pass reports; the best ones are reported."""
 LOWERED_BY_PERSON = "your decisions about ones like it lowered its rank"
 
 

@@ -1,6 +1,7 @@
-"""Checks that a quote is in its turn, word for word, and cuts it to a length and to a part without secrets.
+"""Checks that a quote is in its turn, word for word, and shortens it to the maximum length and to a part without
+secrets.
 
-Every quote that becomes the evidence of a memory comes through here.
+Every quote that becomes the evidence of a memory is checked here.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from lerim.redaction import Span, find_redaction_marks, redact_secrets, show_hid
 
 MAX_QUOTE_CHARS = 200
 MIN_QUOTE_CHARS = 8
-"""How much of a quote must be left after a secret was cut off, unless it was shorter."""
+"""Minimum length of what is left of a quote after a secret was cut off, unless the quote itself was shorter."""
 
 
 def verify_quote(quote: Quote, turn_text: str) -> str:
-    """Returns the quote as it is written in `turn_text`, which is all that its speaker said in the turn: at most
-    MAX_QUOTE_CHARS, cut so that it does not touch a secret, with hidden characters written out. Returns "" if it is
-    not there or too little is left."""
+    """Returns the quote as it is written in `turn_text`, which is everything that its speaker said in the turn. The
+    result has at most MAX_QUOTE_CHARS characters, contains no part of a secret, and has hidden characters written
+    out. Returns "" if the quote is not there or too little of it is left."""
     text = quote.text.strip()
     start = turn_text.find(text) if text else -1
     if start < 0:

@@ -1,4 +1,4 @@
-"""Words that a person selected in a transcript: the quote as it stands in its turn, and the files it may be about."""
+"""Words that a person selected in a transcript: finds the quote as its turn has it, and the files it may be about."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ _MARKUP = "`*_"
 
 
 def find_selected_quote(turn: RedactedTurn, words: str) -> Evidence | None:
-    """Returns the words as they stand in the turn, in at most 200 characters, and who said them; None if they are not
-    in it.
+    """Returns the words as the turn has them, in at most 200 characters, and who said them; None if they are not in it.
 
-    The words come from a page, which shows the text without its markup and with other line breaks, so only letters and
-    digits are compared. If the words go beyond the turn, their longest line that is in it is quoted."""
+    The words come from a page, which shows the text without its markup and with other line breaks, so only letters
+    and digits are compared. If the selection extends beyond the turn, the longest of its lines that is in the turn
+    is quoted.
+    """
     lines = sorted((line for line in words.splitlines() if line.strip()), key=len, reverse=True)
     for part in (words, *lines):
         for who, said in _split_by_speaker(turn):
@@ -32,9 +33,10 @@ def find_selected_quote(turn: RedactedTurn, words: str) -> Evidence | None:
 def list_exchange_files(
     turns: Sequence[SummaryTurn], turn: str, words: str, locate: Callable[[str, str], str]
 ) -> tuple[str, ...]:
-    """Returns up to `MAX_FILES` files: those that the words name, those that the exchange of the turn changed, then
-    those that it names. An exchange is a prompt and everything up to the next one. `turns` are the session's; `locate`
-    maps a path as written, and the folder in which it was written, to one in the repository, or to ""."""
+    """Returns up to `MAX_FILES` files: first those that the words name, then those that were changed in the exchange
+    of the turn, then those that the exchange names. An exchange is a prompt and everything up to the next one.
+    `turns` are the session's turns. `locate` maps a path as written, and the folder in which it was written, to a
+    path in the repository, or to ""."""
     at = next((position for position, one in enumerate(turns) if one.id == turn), None)
     if at is None:
         return ()
@@ -65,8 +67,8 @@ def _split_by_speaker(turn: RedactedTurn) -> Iterator[tuple[Speaker, str]]:
 
 
 def _find_part(words: str, said: str) -> str:
-    """Returns the part of `said` with the letters and digits of `words`, or "". Markup at its ends is included where
-    the part would otherwise have only one of two marks."""
+    """Returns the part of `said` that has the letters and digits of `words`, or "". Markup at its ends is included
+    where the part would otherwise have only one mark of a pair."""
     if words.strip() in said:
         return words.strip()
     wanted = "".join(filter(str.isalnum, words))

@@ -40,7 +40,8 @@ class ProposedClaim:
 
 @dataclass
 class WaitingCandidate:
-    """A candidate with its score. `proposed` is set once it is above the cut, `told` once it is listed as left out."""
+    """A candidate with its score. `proposed` is set once it has been above the cut, `told` once it has been reported
+    as left out."""
 
     candidate: Candidate
     claim: ProposedClaim
@@ -87,8 +88,8 @@ def unpack_state(data: bytes | None) -> ExtractionState:
 
 
 def condense_turn(turn: Turn) -> Turn:
-    """Returns a redacted turn in short form, so that an open exchange stays small: of a prompt only what the person
-    typed, and long texts cut to head and tail."""
+    """Returns a redacted turn in short form, so that an open exchange stays small: a prompt is reduced to what the
+    person typed, and long texts are cut to their head and tail."""
     text = turn.text
     if turn.role == "user":
         text = "" if turn.unattended else extract_own_words(text)
@@ -113,9 +114,9 @@ def _condense_call(call: ToolCall) -> ToolCall:
 
 
 def _clip(text: str, most: int) -> str:
-    """Returns a text of at most `most` characters, or its head and tail with a blank line between them. They end and
-    begin at a line or sentence boundary if there is one nearby, because half a sentence may say the opposite of the
-    whole."""
+    """Returns the text if it has at most `most` characters; otherwise its head and tail with a blank line between
+    them. They are cut at a line or sentence boundary if there is one nearby, because half a sentence may say the
+    opposite of the whole."""
     text = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
     if len(text) <= most:
         return text

@@ -62,7 +62,7 @@ class ThemeRequest:
 
 @dataclass(frozen=True, slots=True)
 class ThemeSession:
-    """The requests of one session in order, without those after which nothing was changed."""
+    """The requests of one session in order, except those after which nothing was changed."""
 
     platform: Platform
     session: str
@@ -70,7 +70,7 @@ class ThemeSession:
 
 
 def find_themes(sessions: Sequence[ThemeSession]) -> list[Candidate]:
-    """Returns up to three themes of these sessions, the one with the most sessions first."""
+    """Returns up to three themes of these sessions. The theme with the most sessions comes first."""
     sessions_by_folder = _find_theme_folders(sessions)
     theme_words = {
         folder: _find_theme_words(folder, folder_sessions, sessions)
@@ -193,7 +193,8 @@ def _make_theme(folder: str, theme_words: tuple[str, ...], folder_sessions: Sequ
 def _find_quotes(
     folder: str, theme_words: tuple[str, ...], folder_sessions: Sequence[ThemeSession]
 ) -> list[tuple[tuple[ThemeSession, ThemeRequest], Evidence]]:
-    """Returns up to three quotes, one per session that used one of the words there, the newest session first."""
+    """Returns up to three quotes that use one of the words about the folder, at most one per session, the newest
+    session first."""
     out: list[tuple[tuple[ThemeSession, ThemeRequest], Evidence]] = []
     for worked in sorted(folder_sessions, key=lambda one: one.requests[-1].time, reverse=True):
         for request in reversed(worked.requests):

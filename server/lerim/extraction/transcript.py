@@ -34,9 +34,9 @@ COMMAND_CHARS = (1_500, 500)  # a command may contain a text: an issue, a commit
 CODE_CHARS = 400  # characters shown of text written to a file
 REASONING_CHARS = (250, 150)
 THOUGHT = "thought"
-"""Head of a piece of the agent's reasoning, which helps to understand the turn but is never quoted."""
+"""The head of a piece of the agent's reasoning. Reasoning helps to understand the turn but is never quoted."""
 WRITTEN = "written"
-"""Head of a piece of text that the agent wrote to a file."""
+"""The head of a piece of text that the agent wrote to a file."""
 MIN_REPEATED_CHARS = 400  # output of at least this many characters is not shown twice
 
 INSTRUCTION_FILE = compile_later(
@@ -116,14 +116,14 @@ def _replace_repeated(piece: ShownPiece, number: int, turn_by_digest: dict[str, 
 
 
 def read_instructions(turn: Turn) -> str:
-    """Returns what a turn read from instruction and memory files, from which nothing is learned."""
+    """Returns the text that a turn read from instruction and memory files, from which nothing is learned."""
     return "\n".join(call.output for call in turn.tool_calls if call.output and find_instruction_files(call))
 
 
 def _split_pieces(turn: Turn) -> Iterator[ShownPiece]:
     if turn.role == "user":
         yield from _prompt_pieces(turn)
-        for call in turn.tool_calls:  # the person's own command
+        for call in turn.tool_calls:  # a command that the person ran
             yield from _output_pieces(call, "printed")
         return
     yield ShownPiece("assistant", shorten_middle(turn.reasoning, *REASONING_CHARS).strip(), THOUGHT)

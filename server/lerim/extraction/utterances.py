@@ -13,7 +13,7 @@ from lerim.memory import Speaker
 from lerim.sessions import Turn
 
 MAX_OUTPUT_CHARS = 20_000
-"""Characters kept of the output of one tool call."""
+"""Maximum number of characters kept of the output of one tool call."""
 
 
 class Utterance(NamedTuple):
@@ -45,8 +45,8 @@ def lighten_exchange(exchange: Exchange) -> Exchange:
 
 
 def make_words_lookup(scene: Scene) -> Callable[[str, str], str]:
-    """Returns a function that maps a turn id and a speaker to everything that speaker said in the turn, "" if it is not
-    kept."""
+    """Returns a function that maps a turn id and a speaker to everything that the speaker said in that turn, or to
+    "" if the turn is not kept."""
     turns = {
         turn.id: turn
         for exchange in (scene.before, scene.now)
@@ -77,7 +77,7 @@ def make_words_lookup(scene: Scene) -> Callable[[str, str], str]:
 
 
 def turn_utterances(turn: Turn) -> Iterator[Utterance]:
-    """Yields the utterances of a turn in order; what a tool call sends comes before its result."""
+    """Yields the utterances of a turn in order. The input of a tool call comes before its result."""
     if turn.role == "user":
         yield Utterance("user", turn.id, turn.text)
         return

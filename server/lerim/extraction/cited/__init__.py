@@ -1,4 +1,4 @@
-"""Sentences of a model that cite numbered texts, and the check that these texts support them."""
+"""Parses sentences of a model that cite numbered texts, and checks that these texts support them."""
 
 import lazy_loader
 

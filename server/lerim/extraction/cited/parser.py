@@ -1,5 +1,5 @@
-"""Parses what a model writes from numbered texts, line by line. A sentence is accepted only if it cites texts, and they
-contain its names, numbers, paths, code and quotations."""
+"""Parses a model's answer based on numbered texts, line by line. A sentence is accepted only if it cites texts, and
+if they contain its names, numbers, paths, code and quotations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lerim.redaction import clean_text, find_flags, strip_markup
 NO_ANSWER = "NOTHING KNOWN"
 MAX_SENTENCE_CHARS = 600
 MAX_LINE_CHARS = 4_000
-"""A line without an end is parsed once it has this many characters."""
+"""Maximum number of characters of a line; a line that has not ended by then is parsed as it is."""
 MAX_SENTENCES = 40
 _SOURCE_NUMBERS = compile_later(r"\[\s{0,4}(\d{1,6}(?:\s{0,4}[,;]\s{0,4}\d{1,6}){0,20})\s{0,4}\]")
 _CITATION = compile_later(r"(?:\s{0,4}\[\s{0,4}\d{1,6}(?:\s{0,4}[,;]\s{0,4}\d{1,6}){0,20}\s{0,4}\]){1,20}\s{0,4}[.!?]?")

@@ -1,4 +1,4 @@
-"""Checks whether texts support a sentence that cites them: word for word where it matters, and in what it says."""
+"""Checks whether texts support a sentence that cites them: word for word where it matters, and in its meaning."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lerim.sessions import tokenize_text
 from lerim.words import STOP_WORDS, stem
 
 MAX_WORDS_PER_SUPPORTED = 3
-"""A sentence needs one word from its sources for each group of this many words in it, stop words aside."""
+"""Maximum number of words in a sentence for each word that also occurs in its sources, not counting stop words."""
 _QUOTATION = compile_later(r"[\"“„«]([^\"“”„«»\n]{3,300})[\"”»]")
 _CAPITALISED = compile_later(r"(?<![\w`])[A-Z][\w+#-]{1,40}")
 _NUMBERED = compile_later(r"\[(?=\s{0,4}\d{1,6}(?:\s{0,4}[,;]\s{0,4}\d{1,6}){0,20}\s{0,4}\])")
@@ -20,7 +20,7 @@ _NUMBERED = compile_later(r"\[(?=\s{0,4}\d{1,6}(?:\s{0,4}[,;]\s{0,4}\d{1,6}){0,2
 
 @dataclass(frozen=True, slots=True)
 class NumberedText:
-    """A text that sentences may cite by its number. `context` is what is known about it besides: its title, its time,
+    """A text that sentences may cite by its number. `context` is what else is known about it: its title, its time,
     who said it."""
 
     number: int
@@ -59,6 +59,6 @@ _STOP_STEMS: Mapping[str, None] = dict.fromkeys(map(stem, STOP_WORDS))
 
 
 def escape_lines(text: str) -> str:
-    """Prefix each line with a bar and escape whatever looks like a source number or a DSPy field marker."""
+    """Prefixes each line with a bar and escapes whatever looks like a source number or a DSPy field marker."""
     escaped = _NUMBERED.sub("⁅", text.replace("[[", "⟦"))
     return "\n".join(f"| {line}" for line in escaped.splitlines())

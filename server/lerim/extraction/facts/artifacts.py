@@ -20,7 +20,7 @@ _PATH = compile_later(
 )
 _PATH_SIGN = compile_later(r"[/.]|file|LICENSE|README")
 TEST_PATH = compile_later(r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._]test\.|\.spec\.")
-"""Matches the path of a test, or of what tests use."""
+"""Matches the path of a test, or of a file that tests use."""
 _TICKED = compile_later(r"`([^`\n]{1,80})`")
 _SYMBOL = compile_later(
     r"(?<![\w./-])(?:[A-Za-z_]\w{0,40}(?:\.[A-Za-z_]\w{0,40}){1,5}(?:\(\))?|[A-Za-z]\w{0,40}\(\)|"

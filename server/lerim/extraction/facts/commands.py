@@ -41,7 +41,7 @@ _PREFIX = compile_later(
     r"killall|pgrep|ps|rm|mv|cp|mkdir|touch|chmod|head|tail|less|vim|code|open|brew|apt|apt-get|dnf|yum|apk|pacman|choco|scoop|"
     r"winget|nix|set|export|source|exec|eval|then|do|if|for|while|test)$)[a-z][\w-]{1,14}$"
 )
-"""Matches a program that may wrap a runner; not one that prints, looks up or installs it."""
+"""Matches a program that may wrap a runner, but not one that prints, looks up or installs it."""
 _LINT = compile_later(
     r"\b(?:lint|fmt|format|prettier|eslint|biome|ruff|golangci-lint|clippy|typecheck|type-check|tsc|mypy|pyright|"
     r"gofmt|check|pre-commit|knip)\b"
@@ -52,7 +52,7 @@ _PART = compile_later(r"&&|\|\||[;|\n]")
 _SHELL_WORD = compile_later(r"\"[^\"\n]{1,300}\"|'[^'\n]{1,300}'|[^\s\"'<>]{1,300}")
 _FILE = compile_later(r"(?:^|[/\\])[\w.@ -]{0,80}\.?\w{1,20}$")
 _SCRIPT = compile_later(r"^[\d,$;pq+~]{1,40}$")
-"""Arguments of `sed -n` or `head -n`, which are not files."""
+"""Matches arguments of `sed -n` or `head -n` that are not files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def command_outcome(call: ToolCall, command: Command) -> CommandOutcome:
 @lru_cache(maxsize=64)
 def find_shown_files(command: str) -> tuple[str, ...]:
     """Returns the files that `cat`, `sed -n`, `head` and similar commands print, as written; () if the command
-    redirects."""
+    redirects its output."""
     shown: dict[str, None] = {}
     text = parse_command(command).text[:2_000]
     for part in _PART.split(text) if ">" not in text and "<<" not in text else ():

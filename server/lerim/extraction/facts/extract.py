@@ -1,7 +1,7 @@
-"""Extracts the facts of one turn by rules, and lets a model add more. Texts must be redacted before.
+"""Extracts the facts of one turn by rules, and lets a model add more. The texts must already be redacted.
 
-Rules read the structure of a tool call, its status and exit code, and its output only where that says how the call
-ended: a file that somebody reads may contain anything.
+Rules read the structure of a tool call, its status and exit code. They read its output only to learn how the call
+ended, because a file that somebody reads may contain anything.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MAX_VALUE_CHARS = 200
 MAX_OBJECT_STARTS = 400
 MAX_MODEL_FACTS = 20  # facts taken from one answer of a model
 MIN_CALLS = 3
-"""A turn with at least this many tool calls is worth a model's time."""
+"""Minimum number of tool calls that makes a turn worth a model's time."""
 
 _MEMORY = compile_later(r"(?:^|[_-])(?:memory|memories|remember)(?:$|[_-])|^write_?memory|^save_?memory", re.IGNORECASE)
 _WROTE_MEMORY = compile_later(
@@ -42,7 +42,7 @@ _WROTE_MEMORY = compile_later(
     re.IGNORECASE,
 )
 _FRAME_TAG = compile_later(r"</?tool_use_error>")
-"""What Claude Code puts around the errors of its own tools."""
+"""Matches the tags that Claude Code puts around the errors of its own tools."""
 _FENCE = compile_later(r"^```(?:json)?\s*|\s*```$")
 
 
@@ -100,8 +100,8 @@ def extract_from_response(text: str, turn: int) -> list[Fact]:
 
 
 def qualifies_for_llm_extraction(tool_names: Sequence[str], response_text: str) -> bool:
-    """Returns whether a turn is worth a model's time: three or more tool calls, decision language, or a memory written.
-    This is the only gate."""
+    """Returns whether a turn is worth a model's time: it has three or more tool calls, its reply states a decision,
+    or it wrote a memory. No other check decides this."""
     if len(tool_names) >= MIN_CALLS or any(_MEMORY.search(name) for name in tool_names):
         return True
     text = clip_text(response_text, MAX_REPLY_CHARS)
@@ -170,7 +170,7 @@ def _parse_items(answer: str) -> list[object]:
 
 
 def decode_complete_objects(text: str, at: int = 0) -> list[object]:
-    """Returns the JSON objects in a text from a position on. Those that were cut off are not completed."""
+    """Returns the JSON objects in a text from the position `at` on. Objects that were cut off are left out."""
     decoder = json.JSONDecoder()
     objects: list[object] = []
     for _ in range(MAX_OBJECT_STARTS):
@@ -186,8 +186,8 @@ def decode_complete_objects(text: str, at: int = 0) -> list[object]:
 
 
 def _parse_confidence(value: object) -> float:
-    """Returns the model's confidence, clamped to 0..0.8 because a model's word is not worth more; 0.5 if it gave
-    none."""
+    """Returns the model's confidence, or 0.5 if it gave none. It is limited to 0..0.8, because a model's word alone
+    is not worth more."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         return 0.5
     return min(0.8, max(0.0, float(value)))

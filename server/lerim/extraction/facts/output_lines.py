@@ -18,7 +18,7 @@ FAILED_PATTERN = compile_later(
 )
 _NOISE = compile_later(r"\x1b\[[0-9;?]{0,12}[A-Za-z]|[\x00-\x08\x0b-\x1f]")
 _LEADER = compile_later(r"([.\-_=*])\1{3,}")
-"""The dots or dashes that fill a line: `Lint.....Failed`."""
+"""Matches the dots or dashes that fill a line: `Lint.....Failed`."""
 _SAYS = (
     "no required module provides|Module not found|Could not resolve|Failed to resolve|can't find crate"
     "|unresolved import|Executable doesn't exist|Unrecognized key|unrecognized|unknown|invalid|unexpected|Cannot find"
@@ -41,7 +41,7 @@ _LABEL = compile_later(r"^(?:Output|Stdout|Stderr): (?=\S)")
 _FRAME = compile_later(
     r"^(?:Error: \(none\)|(?:Command|Directory|Signal|Exit Code|Background PIDs|Process Group PGID): )[^\n]{0,200}$"
 )
-"""Lines that an agent's shell tool puts before and around the output of the command."""
+"""Matches lines that an agent's shell tool puts before and around the output of the command."""
 _MESSAGE = compile_later(r"(?:Error|Exception|NotFound): \S")
 ENVIRONMENT = compile_later(
     r"ModuleNotFoundError|No module named|ImportError|Cannot find module|Cannot find package|command not found"

@@ -55,7 +55,7 @@ _LINK = compile_later(r"\[([^\]\n]{1,120})\]\([^)\s]{1,300}\)")
 
 
 def clip_text(text: str, most: int = MAX_READ_CHARS) -> str:
-    """Returns the text, or the head and tail of one longer than `most`, to bound the work per turn."""
+    """Returns the text, or only its head and tail if it is longer than `most`, to limit the work per turn."""
     return text if len(text) <= most else f"{text[: most // 2]}\n{text[-most // 2 :]}"
 
 

@@ -13,15 +13,15 @@ from lerim.patterns import compile_later
 LineKind = Literal["paragraph", "bullet", "number", "heading", "quote"]
 
 MIN_SENTENCE_CHARS = 12
-"""Shorter sentences say nothing worth keeping by themselves."""
+"""Minimum length of a sentence. Shorter sentences say nothing worth keeping by themselves."""
 MIN_WORDS = 3
 MAX_SENTENCE_CHARS = 600
-"""Longer sentences are split at semicolons and dashes outside code."""
+"""Maximum length of a sentence. Longer sentences are split at semicolons and dashes outside code."""
 MAX_ASIDE_CHARS = 200
-"""How far around a place parentheses or backticks are looked for that show it to be inside of them, where no sentence
-ends."""
+"""Characters around a place that are searched for parentheses or backticks. If the place is inside them, no sentence
+ends there."""
 MAX_READ_CHARS = 40_000
-"""Characters read of one message: its head and its tail."""
+"""Maximum number of characters read of one message; of a longer one its head and its tail are read."""
 
 _MARK = compile_later(
     r"[ \t]*(?:(?P<heading>#{1,6})[ \t]+|(?P<bullet>[-*+•☐])[ \t]+(?:\[[ xX]\][ \t]+)?"
@@ -35,7 +35,7 @@ _CODE = compile_later(
     r"|diff |[{}]|\w+\(\)?;?$"
 )
 _COMMENT = compile_later(r"//|/\*|#include|<!--|[\w.$]{1,60}\((?:[^()]|\([^()]*\)){0,200}\)?[;,{]?$")
-"""A code comment, or a line that is only a call. It is code, however much prose it contains."""
+"""Matches a code comment, or a line that is only a call. Both are code, however much prose they contain."""
 _PROSE = compile_later(r"[^\W\d_]{2,} [^\W\d_]{2,} [^\W\d_]{2,}")
 _WIDE = compile_later(r"[぀-ヿ㐀-鿿가-힯]")
 _NO_LETTERS = compile_later(r"(?:[^\w ]|[\d_])+")
@@ -57,10 +57,10 @@ def find_sentences(text: str) -> tuple[SentenceSpan, ...]:
     return tuple(one for one in split_sentences(text) if _is_long_enough(text[one.start : one.end]))
 
 
-@lru_cache(maxsize=512)  # the replies of an exchange are searched for corrections and for what ranks
+@lru_cache(maxsize=512)  # the replies of an exchange are searched for corrections and for passages to rank
 def split_sentences(text: str) -> tuple[SentenceSpan, ...]:
-    """Returns all sentences of a message in order, also short ones. Skips code blocks, tables, code-like lines and the
-    middle of a very long message."""
+    """Returns all sentences of a message in order, including short ones. Skips code blocks, tables, code-like lines
+    and the middle of a very long message."""
     heading = ""
     out: list[SentenceSpan] = []
     for start, end, kind in _split_blocks(text):
@@ -72,7 +72,8 @@ def split_sentences(text: str) -> tuple[SentenceSpan, ...]:
 
 
 def _split_blocks(text: str) -> Iterator[tuple[int, int, LineKind]]:
-    """Yields the lines that belong together: a paragraph, or one list item with its continuation lines."""
+    """Yields the start, the end and the kind of each group of lines that belong together: a paragraph, or one list
+    item with its continuation lines."""
     fence = ""
     run: tuple[int, int, LineKind] | None = None
     for start, end in _split_lines(text):
@@ -144,8 +145,8 @@ def _split_block(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _is_in_aside(text: str, start: int, found: re.Match[str], end: int) -> bool:
-    """Returns whether a sentence goes on after the end of another one: in a parenthesis that was opened after `start`
-    and is closed soon, or in lower case after one."""
+    """Returns whether a sentence continues after what looks like its end: inside a parenthesis that was opened after
+    `start` and is closed soon, or in lower case after a closing parenthesis."""
     at = found.end()
     if text.count("(", start, at) > text.count(")", start, at):
         closing = text.find(")", at, min(end, at + MAX_ASIDE_CHARS))
@@ -166,7 +167,7 @@ def _split_to_fit(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _is_in_code(text: str, start: int, found: re.Match[str], end: int) -> bool:
-    """Returns whether a place is in code that was opened after `start` and is closed soon."""
+    """Returns whether a place is inside code that begins after `start` and ends soon."""
     is_closed = text.find("`", found.end(), min(end, found.end() + MAX_ASIDE_CHARS)) >= 0
     return is_closed and text.count("`", start, found.start()) % 2 == 1
 

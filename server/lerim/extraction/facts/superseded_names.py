@@ -25,7 +25,7 @@ _ENDS = tuple(
         rf"{_NAME} (?:is|are) no longer (?:used|needed|wanted|supported)\b",
     )
 )
-"""These contain a negation themselves, so `_DENIED` does not apply."""
+"""Patterns that contain a negation themselves, so `_DENIED` does not apply to them."""
 _REPLACES = tuple(
     compile_later(pattern, re.IGNORECASE)
     for pattern in (
@@ -53,9 +53,9 @@ _NOT_NAMES = frozenset(_WORDS.split())
 
 
 def find_superseded_names(sentence: str) -> tuple[str, ...]:
-    """Returns up to three names that a sentence gives up, as written: `yarn` in "we don't use yarn any more", "pnpm
-    replaces yarn", "we moved from yarn to pnpm". "Instead of" and "not" do not count, as they may refer to something
-    never used."""
+    """Returns up to three names, as written, that a sentence says are no longer used: `yarn` in "we don't use yarn
+    any more", "pnpm replaces yarn", "we moved from yarn to pnpm". "Instead of" and "not" do not count, as they may
+    refer to something that was never used."""
     names: dict[str, None] = {}
     for pattern, may_be_denied in (*((one, False) for one in _ENDS), *((one, True) for one in _REPLACES)):
         for match in pattern.finditer(sentence):
@@ -67,14 +67,14 @@ def find_superseded_names(sentence: str) -> tuple[str, ...]:
 
 
 def superseded_by_prompt(text: str) -> Iterator[str]:
-    """Yields the names that a person's statements give up."""
+    """Yields the names that, according to a person's statements, are no longer used."""
     for sentence in split_spoken(text):
         if not is_question(sentence):
             yield from find_superseded_names(sentence)
 
 
 def superseded_by_reply(text: str) -> Iterator[str]:
-    """Yields the names that the decisions in a reply of the model give up."""
+    """Yields the names that are no longer used according to the decisions in a reply of the model."""
     for sentence in find_decisions(clip_text(text, MAX_REPLY_CHARS)):
         yield from find_superseded_names(sentence)
 

@@ -19,11 +19,12 @@ _TURNS_IT_ROUND = compile_later(
     r"[\s,;:—–(-]{0,4}(?:unless|except|only|if|but|instead|rather|not|never|without|until|or|nor|when|than)\b",
     re.IGNORECASE,
 )
-"""What follows one of these can reverse the clause before it, so that clause cannot be a title by itself."""
+"""Matches words whose continuation can reverse the meaning of the clause before them, so that this clause cannot be
+a title by itself."""
 _CONDITION = compile_later(
     r"(?:if|when|unless|while|before|after|once|since|because|as|for|in|on|with)\s", re.IGNORECASE
 )
-"""A sentence that begins like this says nothing before its first comma."""
+"""Matches the beginning of a sentence that says nothing before its first comma."""
 
 
 def make_title(sentence: str) -> str:
@@ -46,8 +47,7 @@ def make_title(sentence: str) -> str:
 
 def _first_clauses(text: str) -> str:
     """Returns as many whole clauses as fit in a title, or as many whole words if the first clause alone is too long,
-    with "…" unless a sentence ends there. A
-    word is cut only if too little stands before it."""
+    with "…" unless a sentence ends there. A word is cut only if too little text precedes it."""
     head = text[:MAX_TITLE_CHARS]
     ends = [match.start() for match in _CLAUSE.finditer(head) if match.start() >= _SHORTEST_CLAUSE]
     for stop in (".!?;", ""):

@@ -26,7 +26,8 @@ def capitalize_first(text: str) -> str:
     word = text.split(" ", 1)[0]
     plain = word.rstrip(",:;").replace("'", "").replace("’", "").isalpha() and word.islower()
     capital = text[:1].upper()
-    return capital + text[1:] if plain and capital.lower() == text[:1] else text  # “ß” and “µ” have none of their own
+    # “ß” and “µ” have no capital of their own, so they stay as they are.
+    return capital + text[1:] if plain and capital.lower() == text[:1] else text
 
 
 def full_sentence(text: str) -> str:
@@ -42,7 +43,7 @@ def is_hedged(text: str) -> bool:
 
 
 def shorten(text: str, most: int) -> str:
-    """Returns at most `most` characters, cut between words and ending in an ellipsis if cut."""
+    """Returns at most `most` characters of the text. A longer text is cut between words and ends in an ellipsis."""
     if len(text) <= most:
         return text
     return text[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;:-—") + "…"

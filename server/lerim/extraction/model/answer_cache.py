@@ -1,4 +1,5 @@
-"""Keeps what a model answered, so that a sync that was killed or is repeated asks and pays for nothing twice."""
+"""Caches the answers of a model, so that a sync that was killed or is repeated neither asks nor pays for anything
+twice."""
 
 from __future__ import annotations
 
@@ -53,7 +54,7 @@ class AnswerCache(Generic[Answer]):
             for path in sorted(cached_files, key=lambda path: path.stat().st_mtime_ns)[:-MAX_CACHED_ANSWERS]:
                 path.unlink(missing_ok=True)
         except (OSError, MemoryError_):
-            return  # at worst the model is asked again
+            return  # at worst, the model is asked again
 
     def _path(self, folder: Path, signature: type[dspy.Signature], text: str) -> Path:
         asked = f"{self._model}\n{signature.instructions}\n{self._type.model_json_schema()}\n{text}"

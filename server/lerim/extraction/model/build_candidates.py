@@ -1,4 +1,5 @@
-"""Turns a model's items into candidates: code, not the model, determines the turn, the speaker and the confidence."""
+"""Turns the items of a model's answer into candidates. Code, not the model, determines the turn, the speaker and the
+confidence."""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ class EarlierClaim:
 
 
 def make_earlier_claim(candidate: Candidate) -> EarlierClaim:
-    """Returns a candidate in the form that later ones are compared with."""
+    """Returns a candidate in the form in which later candidates are compared with it."""
     return EarlierClaim(candidate.title, candidate.turn, tuple(item.quote for item in candidate.evidence))
 
 
@@ -111,7 +112,7 @@ def find_repeated_claim(claim: EarlierClaim, others: Iterable[EarlierClaim]) -> 
 
 
 def _find_same_quote(claim: EarlierClaim, before: Iterable[EarlierClaim]) -> EarlierClaim | None:
-    """Returns the earlier claim that rests on the same words: the person has already seen it, however it is worded
+    """Returns the earlier claim that rests on the same words. The person has already seen it, however it is worded
     now."""
     for other in before:
         pairs = ((mine, his) for mine in claim.quotes for his in other.quotes) if claim.turn == other.turn else ()
@@ -158,7 +159,8 @@ def _find_replaced_names(given: Sequence[str], turn_text: str) -> tuple[str, ...
 def _drop_unquoted(
     item: MemoryCandidate, why: MissingQuote, turns: Sequence[ShownTurn], material: Material
 ) -> DroppedSignal:
-    """Drops a claim whose quote was not found, with the candidate it would be without a quote, in the turn it names."""
+    """Drops a claim whose quote was not found. The result keeps the candidate it would be without a quote, in the
+    turn that the claim names."""
     turn = next((turn for turn in turns if turn.number == item.evidence.turn), turns[0])
     title, body = map(clean_text, _make_title_and_body(item, ""))
     if len(title) > MAX_TITLE_CHARS:
@@ -185,8 +187,8 @@ def _drop_unquoted(
 
 
 def _make_title_and_body(item: MemoryCandidate, quote: str) -> tuple[str, str]:
-    """Returns title and body of an item. The quote replaces a title that says nothing; quote or title replace an empty
-    body."""
+    """Returns the title and body of an item. The quote replaces a title that says nothing; the quote or the title
+    replaces an empty body."""
     title, body = strip_markup(item.title).strip(" .\"'"), strip_markup(item.body).strip()
     question = item.primitive == "question"
     if quote and (

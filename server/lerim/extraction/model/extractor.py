@@ -1,8 +1,8 @@
-"""Extracts candidates from a session's turns with a model: one call per window, several at a time, and one to join.
+"""Extracts candidates from a session's turns with a model: one call per window, several of them at a time, and one call
+to join the results. Results are returned in the order of the windows, as each one ends.
 
-Results are returned in the order of the windows, as each one ends. Nothing the model says is taken on trust:
-`grounding` gives each claim its turn, its speaker and its confidence, and a merge only joins two candidates that code
-also finds similar.
+Nothing that the model says is trusted: `build_candidates` determines the turn, the speaker and the confidence of
+each claim, and a merge only joins two candidates that code also finds similar.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from lerim.models import ModelStep, StepKind, attribute_calls, dspy, tokens
 
 MAX_PARALLEL_CALLS = 4
 MIN_WINDOW_TOKENS = 500
-"""Windows of at most this many tokens are not cut any further: with its prompt, such a window fits into any usable
-model."""
+"""Windows of at most this many tokens are not cut any further: such a window, together with its prompt, fits into
+any usable model."""
 ROLE = "extract"
 
 
@@ -72,8 +72,8 @@ ModelResult: TypeAlias = (
 
 
 class WindowAnswer(BaseModel):
-    """The kept answer to a window. `is_truncated`: it reached the output limit. `lacks_quotes`: quotes in it are still
-    to be asked for."""
+    """The stored answer about a window. `is_truncated`: the answer reached the output limit. `lacks_quotes`: the
+    model still has to be asked for quotes that are missing in it."""
 
     items: list[MemoryCandidate]
     is_truncated: bool = False
@@ -82,7 +82,7 @@ class WindowAnswer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class _WindowResult:
-    """What came of asking about a window. `is_cached`: the answer comes from an earlier pass."""
+    """The result of asking about a window. `is_cached`: the answer comes from an earlier pass."""
 
     items: Sequence[MemoryCandidate] = ()
     is_truncated: bool = False
@@ -94,7 +94,8 @@ class _WindowResult:
 
 @dataclass(slots=True)
 class _WindowPart:
-    """One window in progress. `call` is None if the model is not asked because nothing in the window is worth it."""
+    """One window in progress. `call` is None if the model is not asked because the window contains nothing worth
+    asking about."""
 
     window: Window
     number: str
@@ -113,8 +114,9 @@ class SessionExtraction:
     """Asks a model about every turn of `material` that was not sent yet.
 
     `earlier_claims` are the claims already proposed from this session. A window has at most `max_tokens` and at most
-    `limit()` tokens, which may drop while windows are processed; `lower_limit` is called with half the size of a window
-    that was too large. `gate`: windows without any signal are not sent. `model` is the model's name in reports.
+    `limit()` tokens, which may drop while windows are processed; `lower_limit` is called with half the size of a
+    window that was too large. With `gate`, windows without any sign that they are worth asking about are not sent.
+    `model` is the model's name in reports.
     """
 
     lm: dspy.LM
@@ -202,8 +204,8 @@ class SessionExtraction:
             yield ExtractionCallStarted(part.name)
 
     def _ask_window(self, window: Window, part: str, known: WindowAnswer | None) -> _WindowResult:
-        """Asks about one window, in its own thread, and caches the answer. Of one that is `known`, asks for the
-        quotes."""
+        """Asks about one window, in its own thread, and caches the answer. If the answer is already `known`, asks
+        only for its missing quotes."""
         with attribute_calls(self._session_label, part):
             result = _WindowResult(known.items, is_cached=True) if known else self._ask(window)
             if result.parse_error or result.is_truncated or not has_lost_quotes(result.items, window.turns):
@@ -225,7 +227,8 @@ class SessionExtraction:
     def _finish_part(
         self, part: _WindowPart, candidates_by_window: list[list[Candidate]]
     ) -> Generator[ModelResult, None, list[_WindowPart]]:
-        """Yields the results of a window and returns its halves if they must be asked."""
+        """Yields the results of a window, and returns the parts it was split into if the model must be asked about
+        those instead."""
         window = part.window
         if part.call is None:
             yield self._make_step("skipped", "nothing in it is a signal", part.name, window.approx_tokens)

@@ -1,4 +1,5 @@
-"""The inputs a model gets beside the transcript, as short, clean JSON: metadata, size, and what is already known."""
+"""The inputs that a model gets besides the transcript, as short, clean JSON: metadata, size, and what is already
+known."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ class Guidance:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionBrief:
-    """What the model is given beside the transcript, each as JSON: where and when the session was held, how large it
-    was, and what is already known."""
+    """The inputs that a model gets besides the transcript, each as JSON: where and when the session was held, how
+    large it was, and what is already known."""
 
     metadata: str
     metrics: str
@@ -37,7 +38,7 @@ class ExtractionBrief:
 
 
 def make_brief(material: Material, project: str, guidance: Guidance) -> ExtractionBrief:
-    """Returns what a model is given beside the turns of `material`; `project` is the repository's name."""
+    """Returns the inputs that a model gets besides the turns of `material`. `project` is the repository's name."""
     known = [shorten(title, 140) for title in guidance.known[: 2 * MAX_KNOWN_TITLES]]
     asked: dict[str, object] = {"the_person_asks": guidance.person} if guidance.person else {}
     told = {"known": known, "focus": list(guidance.focus), **asked}
@@ -45,7 +46,7 @@ def make_brief(material: Material, project: str, guidance: Guidance) -> Extracti
 
 
 def find_focus(records: Iterable[MemoryRecord]) -> tuple[str, ...]:
-    """Returns the titles of themes, then the most frequent tags of memories."""
+    """Returns the titles of themes, followed by the most frequent tags of memories."""
     themes: list[str] = []
     tags: Counter[str] = Counter()
     for record in records:
@@ -56,8 +57,8 @@ def find_focus(records: Iterable[MemoryRecord]) -> tuple[str, ...]:
 
 
 def make_related_query(material: Material, settled: bool) -> str:
-    """Returns a query for finding related memories: what the person asked for and which files were touched. `settled`:
-    the last exchange counts too."""
+    """Returns a query for finding related memories: the person's requests and the files that were touched. With
+    `settled`, the last exchange is included too."""
     prompts = [turn.words("user") for turn in material.window_turns(settled) if turn.role == "user"]
     return " ".join((*(prompt[:300] for prompt in prompts[:6]), *material.locate.files[-12:]))[:2_000]
 

@@ -13,7 +13,7 @@ from lerim.patterns import compile_later
 from lerim.redaction import HIDDEN_CHARACTERS
 
 MIN_QUOTE_CHARS = 8  # minimum letters and digits of a quote
-MAX_SEARCHED_CHARS = 2_000  # of what the model gives as a quote
+MAX_SEARCHED_CHARS = 2_000  # characters searched of a model's quote
 MAX_WHOLE_PIECE_CHARS = 80
 """A quote shorter than `MIN_QUOTE_CHARS` is accepted only if it is a whole piece of at most this many characters."""
 _EDGE_CHARACTERS = " .,!\"'"
@@ -51,10 +51,10 @@ class MissingQuote:
 
 
 def locate_quote(quote: str, number: int, turns: Sequence[ShownTurn]) -> FoundQuote | MissingQuote:
-    """Looks a quote up in the turn with this number, then in all turns, where it must occur in only one.
+    """Looks up a quote in the turn with this number, then in all turns, where it must occur in only one.
 
-    A label from the rendering may have been copied with the quote. A very short quote is enough if it is everything the
-    person said in that place ("use MIT").
+    The model may have copied a label of the rendering with the quote. A very short quote is enough if it is
+    everything the person said in that place ("use MIT").
     """
     named_turn = next((turn for turn in turns if turn.number == number), None)
     found = _find_in_turns(quote, named_turn, turns)
@@ -84,8 +84,8 @@ def is_overlapping(one: str, two: str) -> bool:
 
 
 def fold_text(text: str) -> tuple[str, list[int]]:
-    """Returns the text normalized for comparison, and the original offset of each of its characters, plus one for the
-    end."""
+    """Returns the text normalized for comparison, and for each of its characters the offset in the original text,
+    followed by the offset of the end."""
     out: list[str] = []
     places: list[int] = []
     for at, char in enumerate(text):
@@ -116,7 +116,7 @@ def _normalize_quote(quote: str) -> str:
 
 
 def _without_label(quote: str, turn: ShownTurn) -> str:
-    """Returns what follows the label of the turn or of one of its pieces, or "" if the quote does not begin with a
+    """Returns the text after the label of the turn or of one of its pieces, or "" if the quote does not begin with a
     label."""
     text = quote[:MAX_SEARCHED_CHARS].lstrip(" \t\n»›")
     heads = (f"{piece.head}:" for piece in turn.pieces if piece.head)

@@ -1,4 +1,5 @@
-"""The turns of one session for a model, kept between syncs: those not sent yet, and some that were."""
+"""The turns of one session for a model, kept between syncs: those that were not sent yet, and the last ones that
+were."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ MAX_LISTED_FILES = 40
 
 @dataclass
 class _State:
-    """`sent` is the number of the last turn a model was shown; `turns` are the last turns sent and all turns not
-    sent."""
+    """The stored state. `sent` is the number of the last turn that a model was shown; `turns` are the last turns
+    sent and all turns not sent yet."""
 
     version: int = VERSION
     sent: int = -1
@@ -45,10 +46,10 @@ class _State:
 
 
 class Material:
-    """The turns of one session, in order, as a model is shown them.
+    """The turns of one session, in order, in the form in which a model is shown them.
 
-    `state` is what `state()` returned at the end of an earlier pass. A turn added again replaces its earlier form; one
-    that was sent and has changed since is sent again.
+    `state` is the value that `state()` returned at the end of an earlier pass. A turn added again replaces its
+    earlier form; a turn that was sent and has changed since is sent again.
     """
 
     def __init__(
@@ -143,8 +144,8 @@ class Material:
         }
 
     def metrics(self) -> dict[str, object]:
-        """Returns how large the session is, the repo-relative files it touched last, and the tokens its own model
-        used."""
+        """Returns the size of the session, the repo-relative files it touched last, and the number of tokens that
+        its own model used."""
         return {
             "turns": self._state.met + 1,
             "tool_calls": self._state.calls,

@@ -1,8 +1,8 @@
-"""Joins the candidates of several windows: the model says which ones make the same claim, and code must find them
+"""Joins the candidates of several windows: the model says which ones make the same claim, and code must also find them
 similar.
 
-If the model gives no usable answer, or drops a candidate that no other one covers, code joins alone, and only
-candidates that are nearly identical.
+If the model gives no usable answer, or drops a candidate that is not covered by another one, code joins them by
+itself, and then only candidates that are nearly identical.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from lerim.extraction.model.signatures import MemoryCandidate, MemoryMergeSignat
 from lerim.models import dspy
 
 MIN_JOINABLE_OVERLAP = (
-    0.3  # word overlap of titles and bodies from which the model is believed that two claims are the same
+    0.3  # minimum word overlap of titles and bodies for the model to be believed that two claims are the same
 )
 MIN_SAME_OVERLAP = 0.6  # word overlap from which code alone considers two claims the same
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedCandidates:
-    """Two candidates returned earlier make the same claim: `merged` has the quotes of both, `withdrawn` is to be
-    withdrawn."""
+    """States that two candidates returned earlier make the same claim. `merged` has the quotes of both; `withdrawn`
+    is to be withdrawn."""
 
     merged: Candidate
     withdrawn: Candidate
@@ -38,10 +38,9 @@ class JoinedCandidates:
 def join_with_model(
     lm: dspy.LM, candidates: Sequence[Candidate], metadata: str, metrics: str, guidance: str
 ) -> Iterator[JoinedCandidates | str]:
-    """Yields the joins among the candidates of several windows, keeping the more confident of two. Yields the reason as
-    a text first if code joined alone.
+    """Yields the joins among the candidates of several windows; each keeps the more confident candidate of two.
 
-    Raises StoppedError.
+    If code joined without the model, yields the reason as a text first. Raises StoppedError.
     """
     listed = json.dumps([_describe_candidate(candidate) for candidate in candidates], ensure_ascii=False)
     inputs = {"transcript": listed, "metadata": metadata, "metrics": metrics, "guidance": guidance}
@@ -68,14 +67,15 @@ def join_with_model(
 
 
 def join_without_model(candidates: Sequence[Candidate]) -> Iterator[JoinedCandidates]:
-    """Yields the joins that code makes without a model: candidates that are nearly identical, keeping the more
-    confident one."""
+    """Yields the joins that code makes without a model: of candidates that are nearly identical, the more confident
+    one is kept."""
     near = ((at, _find_nearest(candidates, at, range(at), MIN_SAME_OVERLAP)) for at in range(len(candidates)))
     yield from _join_pairs(candidates, [(at, other) for at, other in near if other is not None])
 
 
 def _join_pairs(candidates: Sequence[Candidate], pairs: Sequence[tuple[int, int]]) -> Iterator[JoinedCandidates]:
-    """Joins pairs of indexes; what remains of a pair stands for both in later pairs."""
+    """Joins the candidates at these pairs of indexes. The candidate that remains of a pair replaces both in later
+    pairs."""
     merged, representative = list(candidates), list(range(len(candidates)))
 
     def find_representative(at: int) -> int:

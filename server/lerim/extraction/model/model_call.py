@@ -40,10 +40,10 @@ Item = TypeVar("Item", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class ParsedAnswer(Generic[Item]):
-    """The items that could be parsed, why others could not, and, if none could be, the reason in `parse_error`.
+    """The items that could be parsed, and why others could not.
 
-    `is_truncated`: the model reached its output limit, so there is more to say. `truncation_unreported`: the model did
-    not report that, but the answer ends in the middle of its JSON.
+    If none could, `parse_error` has the reason. `is_truncated`: the model reached its output limit, so there is more
+    to say. `truncation_unreported`: the model did not report that, but the answer ends in the middle of its JSON.
     """
 
     items: tuple[Item, ...]
@@ -81,7 +81,8 @@ def ask_signature(
 
 
 def ask_text(lm: dspy.LM, prompt: str) -> str:
-    """Asks once, without a form for the answer. Raises as `ask_signature`."""
+    """Asks once and returns the answer as plain text, without a required form. Raises the same errors as
+    `ask_signature`."""
     with use_language_model(lm):
         try:
             [answer, *_] = lm(prompt) or [""]
@@ -184,7 +185,8 @@ def _describe_error(error: ValidationError) -> str:
 
 
 def _convert_error(error: dspy.LMError) -> Exception:
-    """Converts a DSPy error to one of ours. One of ours that passed through DSPy is returned unchanged."""
+    """Converts a DSPy error to one of our own errors. An error of ours that passed through DSPy is returned
+    unchanged."""
     causes = list(_iterate_causes(error))
     if ours := next((cause for cause in causes if isinstance(cause, LerimError)), None):
         return ours

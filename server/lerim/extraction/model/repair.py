@@ -1,7 +1,7 @@
-"""Asks the model again about claims whose quote was not found, or only in tool output: for the exact words of the
-person or the agent that state them.
+"""Asks the model again about claims whose quote was not found, or was found only in tool output.
 
-The new quotes are looked up like all quotes. Only turns that may contain them are sent again.
+It is asked for the exact words of the person or the agent that state the claim. The new quotes are checked like all
+others. Only turns that may contain them are sent again.
 """
 
 from __future__ import annotations

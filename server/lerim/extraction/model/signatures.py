@@ -68,9 +68,9 @@ class MemoryCandidate(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _mended(cls, value: object) -> object:
-        """Repairs the form: evidence given as plain text, or as a list of quotes, becomes one quote whose turn is
-        searched for; one of title, body and evidence is enough; an unknown type becomes a learning, of that kind if it
-        is the name of a kind."""
+        """Repairs the form of an item. Evidence given as plain text, or as a list of quotes, becomes one quote,
+        whose turn is searched for. One of title, body and evidence is enough. An unknown type becomes a learning,
+        whose kind is that type if it is the name of a kind."""
         if not isinstance(value, dict):
             return value
         evidence = value.get("evidence")

@@ -2,12 +2,12 @@
 
 Windows begin and end at turn boundaries. Only a turn larger than a window is cut, at line ends or else between tokens,
 and each part repeats the turn's header. Every block ends with a newline and begins with a bracket, where o200k never
-joins tokens, so a window has exactly as many tokens as its blocks together. The number of tokens of each text
-is kept in the catalog, so that it is counted only once.
+joins tokens, so a window has exactly as many tokens as all its blocks together. The number of tokens of each text is
+kept in the catalog, so that each text is counted only once.
 
-Whether a window is worth sending is decided by cheap signs, and in doubt it is sent: a sign is a word or a form, not a
-sentence that was understood. Only text without any sign is left out: greetings, plain orders, looking around, work that
-went well and was reported without a reason.
+Simple signs decide whether a window is worth sending; in doubt it is sent. A sign is a word or a form, not a
+sentence that was understood. Only text without any sign is left out: greetings, plain orders, looking around, and
+work that went well and was reported without a reason.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _PLAIN_OUTCOMES = frozenset(("ok", "pending", "unknown"))
 
 @dataclass(frozen=True, slots=True)
 class WindowBlock:
-    """One turn, or a part of one, as shown. `is_fresh` says that it is shown for the first time."""
+    """One turn, or a part of one, as shown. `is_fresh` means that it is shown for the first time."""
 
     turn: ShownTurn
     text: str
@@ -72,8 +72,8 @@ class WindowBlock:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What one call is shown. `size` is in tokens, or in bytes if all turns together have fewer bytes than a window may
-    have tokens; it is never less than the number of tokens."""
+    """The turns that one call is shown. `size` is in tokens, or in bytes if all turns together have fewer bytes than
+    the maximum number of tokens of a window; it is never less than the number of tokens."""
 
     blocks: tuple[WindowBlock, ...]
     size: int
@@ -91,7 +91,7 @@ class Window:
 
     @property
     def turns(self) -> tuple[ShownTurn, ...]:
-        """The turns in it, including those it contains only a part of."""
+        """The turns in the window, including those of which it contains only a part."""
         return tuple({block.turn.number: block.turn for block in self.blocks}.values())
 
     @property
@@ -115,9 +115,9 @@ def cut_windows(
     """Returns the fewest windows of at most `max_tokens` (64 or more) that show, in order, every turn numbered above
     `seen`.
 
-    Each window begins with turns that were shown before, as many as fit into it and into `overlap_tokens`. Tokens are
-    counted only if the text has more bytes than a window may have tokens. Raises SettingsError if they cannot be
-    counted.
+    Each window begins with as many turns that were shown before as fit into it and into `overlap_tokens`. Tokens are
+    counted only if the text has more bytes than the maximum number of tokens of a window. Raises SettingsError if
+    they cannot be counted.
     """
     texts = [turn.header + turn.body() for turn in turns]
     sizes = [len(text.encode("utf-8", "surrogatepass")) for text in texts]
@@ -136,7 +136,7 @@ def cut_windows(
 def take_overlap(
     turns: Sequence[ShownTurn], overlap_tokens: int, count: CountTokens = tokens.count_tokens
 ) -> tuple[ShownTurn, ...]:
-    """Returns the last turns that together have at most `overlap_tokens`, with which the next pass begins."""
+    """Returns the last turns that together have at most `overlap_tokens`; the next pass begins with them."""
     texts = [turn.header + turn.body() for turn in turns]
     if sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) <= overlap_tokens:
         return tuple(turns)
@@ -211,7 +211,8 @@ class TokenCounter:
         self._new_counts: dict[int, int] = {}
 
     def __call__(self, text: str) -> int:
-        """Raises SettingsError if tokens cannot be counted, CatalogError if the catalog fails."""
+        """Returns the number of tokens in a text. Raises SettingsError if tokens cannot be counted, CatalogError if
+        the catalog fails."""
         text_digest = digest_text(text)
         token_count = self._new_counts.get(text_digest)
         if token_count is None:

@@ -1,7 +1,9 @@
-"""Words and forms that hint at what a sentence is. Each one alone is weak; the ranker weighs them together.
+"""Words and forms that suggest what kind of sentence contains them. Each cue alone is weak; the ranker weighs them
+together.
 
-All are searched for in lower-case text, except those in `AS_IT_STANDS`. Those of words are searched for in a text whose
-words are marked: so only the beginnings of words are tried, which takes a third of the time.
+All cues are searched for in lower-case text, except those in `AS_IT_STANDS`. Cues that consist of words are searched
+for in a text in which the beginning of each word is marked. The search then tries only the beginnings of words,
+which takes a third of the time.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections.abc import Mapping
 from lerim.patterns import compile_later
 
 MARK = "\0"
-"""Stands before each word of a marked text."""
+"""The character before each word of a marked text."""
 _WORD_START = compile_later(r"\b(?=\w)")
 _BETWEEN_WORDS = compile_later(r"(\\\.|\[- \]|['\- ])(\??)(?=[\w()])")
 """What stands between two words of a pattern; a question mark after it says that both may be one word."""
@@ -185,15 +187,15 @@ HEADINGS: Mapping[str, re.Pattern[str]] = {
     ),
     "defers": _compile_words(r"next|todo|remaining|open|questions?|follow|future|recommend\w*|options?"),
 }
-"""What a heading says about the points under it."""
+"""Patterns for what a heading says about the points under it."""
 
 AGENT_CONCEDES = compile_later(
     r"^\W*(?:you'?re (?:absolutely |totally |completely )?right|good (?:point|catch|call|idea)|great (?:point|catch)"
     r"|got it|understood|makes sense|agreed?|absolutely|ah\b|i see|fair|sorry|i apologi[sz]e|my mistake|right\b)"
 )
-"""How an agent's reply begins after it was corrected (in lower case)."""
+"""Matches the beginning of an agent's reply after it was corrected (in lower case)."""
 PERSON_OBJECTS = compile_later(
     r"^\W*(?:no\b|nope|wait|hmm|but |why (?:did|do|are|is)|don'?t|stop|actually|that'?s (?:not|wrong)|i (?:don'?t"
     r"|didn'?t|meant|said|asked|told)|this is (?:not|wrong)|not |revert|undo|instead|still )"
 )
-"""How a person's message begins when correcting an agent (in lower case)."""
+"""Matches the beginning of a person's message that corrects an agent (in lower case)."""

@@ -1,8 +1,9 @@
-"""Detects what is always worth reviewing: what a person states outright (a rule, a preference, a decision, a choice of
-two things) and the root cause that an agent states; and what no longer applies, because the person calls it off or the
-agent finds that it was wrong.
+"""Detects statements that are always worth reviewing, and statements that no longer apply.
 
-How the forms were chosen: docs/decisions/0025-a-ranker-instead-of-rules.md.
+Always worth reviewing is what a person states outright (a rule, a preference, a decision, a choice between two
+things), and the root cause of a failure that an agent states. A statement no longer applies if the person calls it
+off or the agent finds that it was wrong. How the forms were chosen:
+docs/decisions/0025-a-ranker-instead-of-rules.md.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from lerim.extraction.ranking.ranker import PassageType
 from lerim.patterns import compile_later
 
 MAX_PROMPT_CHARS = 1_000
-"""Above this many characters a message is a document, in which "always" is mostly about the task at hand."""
+"""A message with more than this many characters is a document, in which "always" is mostly about the task at hand."""
 MAX_PASSAGE_CHARS = 300
 _ALWAYS = compile_later(
     r"(?<!\bcan )(?<!\bcould )\balways\b|\b(?:from now on|going forward|in future)\b"
@@ -44,7 +45,7 @@ _DECIDED = compile_later(
     r"|\b(?:let'?s|we(?:'ll| will|'re| are)?) (?:(?:go|going|stick|sticking|stay|staying) with|switch(?:ing)? to)\b",
     re.IGNORECASE,
 )
-"""How a decision is said. In a guess (“maybe”) it is none; the same holds for `_WANTED`."""
+"""Matches words that state a decision. A guess (“maybe”) is not a decision; the same applies to `_WANTED`."""
 _WANTED = compile_later(
     r"\A\W{0,4}(?:(?:please|also|and|but|so|no|ok(?:ay)?),? )*(?:don'?t|do not|stop|avoid|use)"
     r"(?=(?: \S+){3})(?! (?:worry|mind)\b)|\bwe (?:don'?t|do not|never|can'?t|cannot)\b|\bi(?:'d)? prefer\b"
@@ -77,11 +78,12 @@ _CAUSE = compile_later(
     r"\broot cause\W{0,4}(?:is\b|was\b|:)(?!\W{0,4}(?:clear|obvious|now|likely|probably|un\w+|still|not)\b)",
     re.IGNORECASE,
 )
-"""How an agent says what was wrong."""
+"""Matches phrases with which an agent says what was wrong."""
 MIN_SHARED_WORDS = 0.5
 """Share of a statement's longer words that its correction must also contain."""
 FOLLOWING_CHARS = 200
-"""Characters after a correction that belong to it, because often only they say what it is about."""
+"""Number of characters after a correction that are taken to belong to it, because often only they say what it is
+about."""
 _CALLED_OFF = compile_later(
     r"\W{0,4}(?:no,? |ok,? |sorry,? |well,? |hmm,? |but |and )*(?:(?:scratch|forget|ignore|skip|drop|undo|revert"
     r"|cancel) (?:that|this|it|the above|those)\b|never ?mind|on second thoughts?\b|i changed my mind"
@@ -102,8 +104,9 @@ _WORD = compile_later(r"[\w./-]{4,60}")
 
 
 def is_explicit_statement(passage: TurnPassage, prompt: str) -> bool:
-    """Returns whether a passage of a person's message `prompt`, or of their feedback on a tool call, states a rule or a
-    decision, or one of an agent's reply the cause of a failure."""
+    """Returns whether a passage is an explicit statement. A passage of a person's message `prompt`, or of their
+    feedback on a tool call, is one if it states a rule or a decision; a passage of an agent's reply is one if it
+    states the cause of a failure."""
     if len(passage.text) > MAX_PASSAGE_CHARS:
         return False
     text = passage.text.rstrip(' *"`)').replace("’", "'")
@@ -119,9 +122,9 @@ def is_explicit_statement(passage: TurnPassage, prompt: str) -> bool:
 
 
 def explicit_type(passage: TurnPassage) -> PassageType | None:
-    """Returns the type that the words themselves indicate: a pitfall if an agent says the cause of a failure; a
-    decision if a person says that they decided, use one thing or prefer it to another, a rule if it applies always;
-    None if they do not indicate a type."""
+    """Returns the type that the words themselves indicate; None if they do not indicate one. It is a pitfall if an
+    agent states the cause of a failure, a decision if a person says that they decided something, use something or
+    prefer it to something else, and a rule if a person says that it always applies."""
     text = passage.text.replace("’", "'")
     if not passage.is_persons:
         return "pitfall" if _CAUSE.search(text) else None
@@ -131,8 +134,8 @@ def explicit_type(passage: TurnPassage) -> PassageType | None:
 
 
 def is_called_off(passage: TurnPassage, following: Sequence[TurnPassage]) -> bool:
-    """Returns whether the person takes back a passage of their own message right after it; after a list, this applies
-    to all of its points. `following` are the passages after it in the same text."""
+    """Returns whether the person takes back a passage of their own message right after it; if they do so after a
+    list, this applies to all of its points. `following` are the passages after it in the same text."""
     rest = iter(following)
     after = next(rest, None)
     if passage.kind in ("bullet", "number", "quote"):
@@ -141,7 +144,7 @@ def is_called_off(passage: TurnPassage, following: Sequence[TurnPassage]) -> boo
     return after is not None and _CALLED_OFF.match(after.text.replace("’", "'")) is not None
 
 
-@lru_cache(maxsize=512)  # those of an exchange are searched before and after it is ranked
+@lru_cache(maxsize=512)  # the sentences of an exchange are searched before and after ranking
 def find_retractions(text: str) -> tuple[str, ...]:
     """Returns the sentences in which the agent says that it was wrong, each with the text after it."""
     sentences = [(text[one.start : one.end].replace("’", "'"), one.end) for one in find_sentences(text)]

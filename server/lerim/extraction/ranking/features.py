@@ -56,8 +56,8 @@ FEATURE_NAMES: Final[tuple[str, ...]] = (
 
 
 class TurnSurroundings(NamedTuple):
-    """What the features of all passages of one turn share. `prompt` and the texts are in lower case, except for
-    `prompt_text`; the lists are features, in their order."""
+    """The values that the features of all passages of one turn share. `prompt` and the texts are in lower case,
+    except for `prompt_text`; the lists contain features, in their order."""
 
     prompt_text: str
     prompt: str
@@ -73,8 +73,8 @@ class TurnSurroundings(NamedTuple):
 def describe_surroundings(
     turn: Turn, before: Exchange, now: Exchange, after: Turn | None, number: int
 ) -> TurnSurroundings:
-    """Returns what the passages of `turn`, which belongs to the exchange `now`, share. `before` is the exchange before
-    it, `after` the person's next words, `number` the count of earlier prompts."""
+    """Returns the values that all passages of `turn` share; `turn` belongs to the exchange `now`. `before` is the
+    exchange before it, `after` the person's next words, `number` the count of earlier prompts."""
     prompt = now.prompt.text if now.prompt else ""
     replies = now.replies
     at = next((index for index, reply in enumerate(replies) if reply.ordinal == turn.ordinal), -1)

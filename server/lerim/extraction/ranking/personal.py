@@ -35,11 +35,11 @@ from lerim.extraction.ranking.ranker import load_ranker, score_to_chance
 MAX_SHIFT: Final = 1.5
 """Maximum shift of a score, in log odds."""
 CLEAR_SHIFT: Final = 0.75
-"""How far decisions must lower a score before a passage that would be proposed by itself no longer is."""
+"""How far decisions must lower the score of a passage that would be proposed by itself before it no longer is."""
 RIDGE_PENALTY: Final = 2.0
 """Strength of the ridge penalty, which pulls the weights towards zero."""
 MAX_JUDGMENTS: Final = 1_000
-"""How many decisions count, the latest ones."""
+"""Maximum number of decisions that count, the latest ones."""
 _MAX_SWEEPS: Final = 30
 _MIN_STEP: Final = 1e-4
 _CUES: Final = (
@@ -54,7 +54,8 @@ _ASPECTS: Final[Mapping[str, tuple[str, ...]]] = {
     "puts right": ("objects",),
     **{f"cue {name}": (f"cue {name}",) for name in _CUES},
 }
-"""The aspects that follow from features, each with the features of which at least one must be above zero."""
+"""The aspects that are derived from features, each with its features; a passage has the aspect if at least one of
+them is above zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +86,8 @@ def named_features(features: Sequence[float]) -> dict[str, float]:
 
 
 def passage_aspects(features: Mapping[str, float], primitive: str, kind: str | None) -> tuple[str, ...]:
-    """Returns the aspects of a passage with these features that would become this type and kind of memory; none without
-    features."""
+    """Returns the aspects of a passage that has these features and would become a memory of this type and kind; none
+    without features."""
     if not features:
         return ()
     shown = [name for name, needed in _ASPECTS.items() if any(features.get(one, 0.0) > 0 for one in needed)]

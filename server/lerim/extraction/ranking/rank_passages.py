@@ -1,7 +1,8 @@
-"""Turns a ranked passage into a draft: the words as they were said, with what they refer to and what came of them.
+"""Turns a ranked passage into a draft: the words as they were said, with what they refer to and what was done because
+of them.
 
-Nothing is reworded. The title is the sentence or its first clauses. The body contains all of it, the sentence before if
-it refers back to that, and what the agent did about it.
+Nothing is reworded. The title is the sentence or its first clauses. The body contains the whole sentence, the one
+before it if the sentence refers back to that, and what the agent did about it.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ from lerim.sessions import Turn
 from lerim.words import STOP_WORDS
 
 BELOW_CUT_MARGIN = 1.0
-"""How far below `further` a score may be for its passage to be kept in case the cut moves."""
+"""How far below `further` the score of a passage may be for the passage to be kept in case the cut changes."""
 MAX_DRAFTS_PER_EXCHANGE = 12
 MAX_CONTEXT_CHARS = 200
 """Maximum characters of the preceding sentence that is quoted for a passage that refers back to it."""
@@ -76,9 +77,9 @@ _ERROR_REPORT = compile_later(
     r"(?:errors?|exceptions?|issues?|problems?|warnings?)\b",
     re.IGNORECASE,
 )
-"""A person's report that something failed. What is learned from it is in what follows."""
+"""Matches a person's report that something failed. The lesson is in the words that follow it."""
 _NAME_FORM = compile_later(r"`|[\w-]/[\w.-]|\w\.\w|\w_\w|[a-z][A-Z]|\b[A-Z]{2,}\b|(?:^|\s)--?[a-z]")
-"""Code, a path, an identifier or a flag. With one of these most sentences say what they are about."""
+"""Matches code, a path, an identifier or a flag. Most sentences that contain one of these say what they are about."""
 _EMPTY_WORD_LIST = """
     agreed ahead bug cause change changed changes check clear clearly continue done error everything exactly first fix
     fixed found go good got great issue issues know let look looking looks make makes next noted now okay perfect
@@ -86,14 +87,15 @@ _EMPTY_WORD_LIST = """
     understand understood wait want work working works
 """
 _EMPTY_WORDS = STOP_WORDS.union(_EMPTY_WORD_LIST.split())
-"""The words of a sentence that names no subject."""
+"""Words that do not name a subject; a sentence made only of them says nothing about what it means."""
 _MARKUP = compile_later(
     r"(?P<code>`[^`]{1,400}`)|(?<![A-Za-z0-9)\]])\*\*(?=\S)(?P<strong>[^*]{1,600}?)(?<=\S)\*\*(?![A-Za-z0-9(\[])"
     r"|(?<!\w)__(?=\S)(?P<several>[^_\s]{1,40}\s[^_]{1,400}?)(?<=\S)__(?!\w)"
     r"|!?\[(?P<link>[^\[\]\n]{1,200})\]\([^()\s]{1,400}(?:\)|\Z)"
 )
-"""Bold text and links, and code spans so that nothing inside them is treated as either. A single word in `__` is not
-treated as bold, because it may be a name such as `__init__`. A cut may have taken the end of a link."""
+"""Matches bold text and links; also code spans, so that nothing inside them is treated as either. A single word in
+`__` is not treated as bold, because it may be a name such as `__init__`. The end of a link may be missing because
+the text was cut."""
 _MEMORY_TYPES: dict[PassageType, tuple[Primitive, LearningKind | None]] = {
     "decision": ("decision", None),
     "rule": ("learning", "preference"),
@@ -207,7 +209,8 @@ def _make_draft(measured: MeasuredPassage, scene: Scene, score: float, context: 
 
 
 def _find_places(passage: TurnPassage, scene: Scene, text: str) -> tuple[str, ...]:
-    """Returns what a passage names; of a person's words, where the agent changed something because of them."""
+    """Returns the files and symbols that a passage names; for a person's words, also where the agent changed
+    something because of them."""
     named = find_named_places(scene, text)
     if not passage.is_persons:
         return named
@@ -245,7 +248,7 @@ def _needs_context(text: str) -> bool:
 
 
 def _names_something(text: str) -> bool:
-    """Returns whether a sentence helps to understand the one after it, as "I see the problem." does not."""
+    """Returns whether a sentence helps to understand the one after it; "I see the problem." does not."""
     words = set(re.findall(r"[^\W\d_]{2,40}", text.lower()))
     return bool(_NAME_FORM.search(text)) or not words <= _EMPTY_WORDS
 
@@ -291,8 +294,8 @@ def _describe_outcome(passage: TurnPassage, scene: Scene) -> str:
 
 
 def _plain(text: str) -> str:
-    """Returns the text on one line, without bold and with links reduced to their text: their targets are often paths of
-    one machine."""
+    """Returns the text on one line, without bold and with links reduced to their text, because link targets are
+    often paths of one machine."""
     return squeeze_spaces(_MARKUP.sub(lambda found: next(filter(None, found.groups())), text))
 
 

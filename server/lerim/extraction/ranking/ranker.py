@@ -28,7 +28,7 @@ RANKER_FILE: Final = Path(__file__).with_name("ranker.json")
 PROMPTS_PER_PROPOSAL: Final = 2
 MIN_PROPOSALS: Final = 3
 _LEAF_BITS: Final = 16
-"""The most leaves a tree may have; `train.py` makes trees of 15."""
+"""Maximum number of leaves of a tree; `train.py` makes trees of 15."""
 
 
 class DecisionTree(msgspec.Struct, frozen=True):
@@ -82,18 +82,19 @@ def score_passage(features: Sequence[float]) -> float:
 
 
 class _TreeIndex(NamedTuple):
-    """All trees as one number with a bit for each leaf, those of a tree from left to right in 16 bits.
+    """All trees as one number with a bit for each leaf: 16 bits per tree, its leaves from left to right.
 
-    A node whose answer is no rules out the leaves below its yes. So the answers to all nodes that test one feature rule
-    out a set of leaves that depends only on how many of their thresholds the value exceeds: the mask. The first leaf
-    that remains of a tree is the one that walking it would reach (Lucchese et al., "QuickScorer", SIGIR 2015), at a
-    tenth of the cost.
+    A node whose answer is "no" rules out the leaves below its "yes" branch. The answers to all nodes that test one
+    feature therefore rule out a set of leaves, which depends only on how many of their thresholds the value exceeds;
+    this set is the mask. The first leaf of a tree that remains is the leaf that walking the tree would reach
+    (Lucchese et al., "QuickScorer", SIGIR 2015), at a tenth of the cost.
     """
 
     by_feature: list[tuple[int, list[float], list[int]]]
-    """For each feature its thresholds, ascending, and the masks for a value above the first 0, 1, 2 … of them."""
+    """For each feature, its thresholds in ascending order, and the masks for a value above the first 0, 1, 2 … of
+    them."""
     leaves: list[dict[int, float]]
-    """For each tree the value of each leaf, by its bit."""
+    """For each tree, the value of each leaf by its bit."""
     all_leaves: int
     lowest_bits: int
     size: int
@@ -137,7 +138,7 @@ def score_to_chance(score: float) -> float:
 
 
 def predict_type(features: Sequence[float]) -> PassageType:
-    """Returns the type of what a passage most likely states. Raises RankerError."""
+    """Returns the most likely type of the statement in a passage. Raises RankerError."""
     types = load_ranker().types
 
     def fit(name: PassageType) -> float:

@@ -1,4 +1,4 @@
-"""A command that failed and has not passed since, and the draft of what made it pass."""
+"""Commands that failed and have not passed since, and the drafts of what made them pass."""
 
 from __future__ import annotations
 

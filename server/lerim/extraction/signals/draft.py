@@ -1,5 +1,5 @@
-"""A draft: a proposal made from a signal, before the gate has judged, redacted and weighed it. And where it applies: in
-the files it names, else in the files changed during its exchange."""
+"""Drafts: proposals made from a signal, before the gate has judged, redacted and weighed them. Also finds where a
+draft applies: in the files it names, or else in the files changed during its exchange."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Signal = Literal["prompt", "answer", "feedback", "plan", "reply", "fixed-command
 they approved; what the agent wrote; a command that failed and then passed; an error in several sessions; a folder
 several sessions worked on; a model."""
 RANKED_SIGNALS: Final[frozenset[str]] = frozenset(("prompt", "answer", "feedback", "plan", "reply"))
-"""The signals of things that were said, which the ranker finds."""
+"""The signals for statements, which the ranker finds."""
 Basis = Literal["ranked", "fixed", "replaced", "met", "worked", "model"]
 """What a draft rests on: it ranked high among what was said; the exit codes of commands (fixed: the same command
 passed, replaced: another one did); several sessions met the same error or worked on it; a model said so."""
@@ -96,16 +96,16 @@ def find_named_places(scene: Scene, text: str) -> tuple[str, ...]:
 
 
 def find_changed_files(scene: Scene, exchange: Exchange) -> tuple[str, ...]:
-    """Returns the files changed in the exchange, without tests if others were changed; nothing if there are more than
-    `MAX_PLACES`, because then they no longer tell where the claim applies."""
+    """Returns the files changed in the exchange, without tests if other files were changed too. Returns nothing if
+    there are more than `MAX_PLACES`, because then they no longer show where the claim applies."""
     out = _collect_edited_files(scene, exchange)
     source = tuple(path for path in out if not TEST_PATH.search(path)) or out
     return source if len(source) <= MAX_PLACES else ()
 
 
 def narrow_to_symbols(scene: Scene, exchange: Exchange, files: Sequence[str]) -> tuple[str, ...]:
-    """Returns these places with `path#symbol` for each file in which the exchange changed one function, class or
-    constant alone, as far as its edits and replies say."""
+    """Returns these places with `path#symbol` instead of each file in which the exchange changed only one function,
+    class or constant, as far as its edits and replies show."""
     return tuple(_narrow_to_symbol(scene, exchange, path) for path in files)
 
 

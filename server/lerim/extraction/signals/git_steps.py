@@ -1,5 +1,5 @@
-"""Finds commits, pushes, pull requests and merges in shell commands, and git hooks that stopped one of the first two.
-What stands in quotes or in a heredoc is no command."""
+"""Finds commits, pushes, pull requests and merges in shell commands, and git hooks that stopped a commit or push.
+Text in quotes or in a heredoc is not a command."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _VERBS: Mapping[GitStep, str] = {"committed": "commit", "pushed": "push"}
 _LEFT_OUT = compile_later(r"\s--no-verify\b|\sHUSKY=0\b|\sLEFTHOOK=0\b")
 _HOOK = compile_later(r"\b(?:pre-commit|pre-push|commit-msg|prepare-commit-msg)\b|\bhook id: |\bhusky\b|\blefthook\b")
 _RACE = compile_later(r"non-fast-forward|fetch first|\[(?:remote )?rejected\]|Could not read from remote|stale info")
-"""Matches a refusal by the remote, not by a hook."""
+"""Matches a refusal by the remote, as opposed to one by a hook."""
 _PUSHED = compile_later(r"failed to push some refs")
 _SAID = compile_later(
     r"The following paths are ignored by one of your \.gitignore files|^[^\n.]{2,60}\.{3,120}Failed|"
@@ -40,7 +40,7 @@ _SAID = compile_later(
 
 
 def find_git_steps(command: str) -> dict[GitStep, int]:
-    """Returns which of the steps a shell command takes, each with the position after the words that name it."""
+    """Returns the steps that a shell command takes, each with the position after the words that name it."""
     if "git" not in command and "gh " not in command and "glab " not in command:
         return {}
     unquoted = _QUOTED.sub(_blank_out, command[:MAX_READ_CHARS])
@@ -53,14 +53,14 @@ def _blank_out(quoted: re.Match[str]) -> str:
 
 
 def git_verb(command: str) -> str:
-    """Returns the first of `commit` and `push` that a shell command runs, "" if it runs neither."""
+    """Returns `commit` or `push`, whichever a shell command runs first; "" if it runs neither."""
     steps = find_git_steps(command) if "git" in command else {}
     found = [(steps[step], verb) for step, verb in _VERBS.items() if step in steps]
     return min(found)[1] if found else ""
 
 
 def hook_refusal(call: ToolCall) -> str:
-    """Returns what the hook that stopped the commit or push printed, or "" if no hook did."""
+    """Returns the output of the hook that stopped the commit or push, or "" if no hook did."""
     if call.status != "error" or not git_verb(call.command) or _RACE.search(call.output):
         return ""
     if not _HOOK.search(call.output):

@@ -1,7 +1,7 @@
-"""Finds commands that failed and then passed: after edits (the same command), or written differently (another one).
+"""Finds commands that failed and then passed: the same command after edits, or another one in its place.
 
-Exit codes decide, not what anybody says. Open failures are kept from turn to turn and across syncs. What the agent
-itself broke and repaired in the same session is work, not a lesson, and yields nothing.
+Exit codes decide, not what anybody says. Open failures are kept from turn to turn and across syncs. If the agent
+itself broke and repaired something in the same session, that is work rather than a lesson, and yields nothing.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _EMPTY = compile_later(
     r"gone|here|there|solved|understood|likely|probably)\b|^(?:i|let me|let's|now i|next)\b(?!.*\bbecause\b)",
     re.IGNORECASE,
 )
-"""Matches sentences that mention a cause, or announce the next step, without naming the cause."""
+"""Matches sentences that mention a cause without naming it, or that announce the next step."""
 _CAUSE = compile_later(
     r"\b(?:because|root cause|the (?:issue|problem|cause|reason|error) (?:is|was)|turns out|due to|needs? to|"
     r"requires?|missing|expects?|must be)\b",
@@ -181,8 +181,8 @@ def _added_lines(call: ToolCall, most: int = 3) -> list[str]:
 
 
 def _may_be_variant(failed: str, passed: str) -> bool:
-    """Returns whether one command may be a form of the other: one of the failed command's first two words is in the
-    passed one."""
+    """Returns whether one command may be a form of the other: at least one of the first two words of the failed
+    command is in the one that passed."""
     return any(word in passed for word in failed.split()[:2])
 
 
@@ -226,7 +226,7 @@ def _is_config_only(failure: CommandFailure) -> bool:
 
 
 def _find_added_setting(failure: CommandFailure) -> tuple[str, str]:
-    """Returns the one setting that was added to fix it as (key, whole line), or two empty strings."""
+    """Returns the single setting that was added to fix the failure as (key, whole line), or two empty strings."""
     keys = [(match["key"], line) for _, line in failure.added if len(line) <= 100 and (match := _KEY.match(line))]
     return keys[0] if len({key for key, _ in keys}) == 1 else ("", "")
 

@@ -1,4 +1,4 @@
-"""Judges what was done before by the person's next words and by exit codes."""
+"""Judges the outcome of the previous exchange by the person's next words and by exit codes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REVERT = compile_later(
     r"|put (?:it|that) back|scrap (?:that|this|it))|\b(?:changed my mind|forget what i said|on second thou?ght"
     r"|(?:that|this|it) (?:did not|didn'?t|does not|doesn'?t) (?:help|work|fix)|was a bad idea)"
 )
-"""A wish to take something back: not "a script to revert that"."""
+"""Matches a wish to take something back, but not "a script to revert that"."""
 _ACCEPTED = compile_later(
     r"^\W{0,3}(?:(?:ok(?:ay)?|great|and|cool|good|nice|awesome|alright|now)[,.!\s]{1,3}){0,2}(?:perfect|great|awesome"
     r"|excellent|nice|good(?: job| work)?\b|looks? (?:good|great|right)|lgtm|love it|ship it|thanks|thank you|thx"

@@ -1,5 +1,5 @@
-"""Finds what made a failing command pass other than an edit: a variant (a wrapper, a flag, a variable, another folder
-or script), or the removal of a setting that the agent wrote and the tool refused by name."""
+"""Finds what other than an edit made a failing command pass: a variant of the command (with a wrapper, a flag, a
+variable, another folder or script), or the removal of a setting that the agent wrote and the tool refused by name."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from lerim.patterns import compile_later
 from lerim.sessions import ToolCall, Turn
 
 MAX_WRAPPER_WORDS = 3
-"""A program that runs another one has at most this many words before it: `docker compose exec`."""
+"""Maximum number of words that a program which runs another one has before that one: `docker compose exec`."""
 _OTHER_USES = "add help i info install list remove search show uninstall update upgrade view why"
 _NOT_RUNNING = frozenset(_OTHER_USES.split())
-"""What a package manager does with a program other than running it: `pip install pytest` is no way to run `pytest`."""
+"""Subcommands with which a package manager does something other than running a program: `pip install pytest` is no
+way to run `pytest`."""
 _FORM = compile_later(r"(?:[wx]|\d[\d.]*)?\Z")
-"""What the name of the same program may end in: `gradlew`, `pipx`, `python3.12`."""
+"""Matches the endings of other names of the same program: `gradlew`, `pipx`, `python3.12`."""
 _PACKAGE_MANAGERS = frozenset(("npm", "pnpm", "yarn", "bun"))
 _MACHINE = frozenset({"PATH", "HOME", "PWD", "SHELL", "TMPDIR", "TEMP", "LANG", "TERM"})  # specific to one machine
 _USAGE = compile_later(

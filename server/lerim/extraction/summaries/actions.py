@@ -19,9 +19,9 @@ ActionKind = Literal["committed", "pushed", "opened", "merged", "chose", "denied
 MAX_COMMAND_CHARS = 70
 MAX_MESSAGE_CHARS = 120
 _DESCRIBED = compile_later(r"\n(?![A-Z_]{1,40}=)[A-Z][^\n]{0,300}\Z")
-"""The agent's description of a command, which follows it."""
+"""Matches the agent's description of a command, which follows the command."""
 _HEREDOC = compile_later(r"(?:<<-?\s?['\"]?\w{1,20}['\"]?|@['\"])\n\s{0,8}([^\n]{1,300})")
-"""A message of several lines, passed as a heredoc or here-string."""
+"""Matches a message of several lines, passed as a heredoc or here-string."""
 _SAYING = compile_later(r"\s(?:-[a-z]{0,3}m|--message)[ =]{1,3}(?:\"((?:[^\"\\]|\\[\s\S]){1,400})|'([^']{1,400}))")
 _ESCAPED = compile_later(r"\\([\"\\$`])")
 _STEPS = compile_later(r"\s{0,3}(?:&&|;|\n|\|\|)\s{0,3}")
@@ -29,7 +29,7 @@ _STEPS = compile_later(r"\s{0,3}(?:&&|;|\n|\|\|)\s{0,3}")
 
 @dataclass(frozen=True, slots=True)
 class CommandRun:
-    """A project command that was run, and its result; `ran` if the result was not recorded."""
+    """A project command that was run, and its result, which is `ran` if the result was not recorded."""
 
     name: str
     outcome: RunOutcome
@@ -67,7 +67,8 @@ def split_exchanges(
     turns: Iterable[SummaryTurn], locate: Locate, *, records_results: bool = True
 ) -> list[SummaryExchange]:
     """Returns the exchanges of a session. `locate` maps a path as named in a tool call, and a working folder, to a
-    repo-relative path; "" for one outside. `records_results`: the agent records the result of every command."""
+    repo-relative path, or to "" if the path is outside the repository. `records_results`: the agent records the
+    result of every command."""
     out: list[SummaryExchange] = []
     for turn in turns:
         if turn.role == "user":

@@ -1,6 +1,7 @@
 """Summarizes a session without a model: what the person asked, what was done and how it ended, each with its turns.
 
-Every word either is a quote from the person or the agent, in quotation marks, or describes what the session recorded.
+All text is either a quote from the person or the agent, in quotation marks, or a description of what the session
+recorded.
 """
 
 from __future__ import annotations
@@ -54,13 +55,14 @@ MAX_ACTIONS = 4  # different actions named in one statement
 MAX_COMMITS = 4
 MAX_DECISIONS = 2
 PLATFORMS_WITHOUT_RESULTS: frozenset[Platform] = frozenset({"cursor", "copilot"})
-"""Agents that do not record for every command whether it passed."""
+"""Agents that do not always record whether a command passed."""
 
 
 def summarize_by_rules(turns: Sequence[SummaryTurn], facts: SummaryFacts, locate: Locate) -> Summary | None:
     """Returns the summary of these turns of a session, or None if no person asked for anything that may be quoted.
 
-    `locate` maps a path as named in a tool call, and a working folder, to a repo-relative path; "" for one outside.
+    `locate` maps a path as named in a tool call, and a working folder, to a repo-relative path, or to "" if the path
+    is outside the repository.
     """
     exchanges = split_exchanges(turns, locate, records_results=facts.platform not in PLATFORMS_WITHOUT_RESULTS)
     prompts = [exchange for exchange in exchanges if is_request(exchange.prompt)]
@@ -137,8 +139,8 @@ def _importance(exchange: SummaryExchange) -> int:
 
 def _make_happened(exchanges: Sequence[SummaryExchange], report: SummaryExchange | None) -> tuple[Statement, ...]:
     """Returns a statement for each exchange in which something was done or found, in the order of the session. The
-    agent's last words, in `report`, belong to the outcome and are left out here if that exchange has something else to
-    state."""
+    agent's last words, which are in `report`, belong to the outcome; they are left out here if there is something
+    else to state about that exchange."""
     described = {
         number: _describe_exchange(one, one is not report or not _importance(one))
         for number, one in enumerate(exchanges)

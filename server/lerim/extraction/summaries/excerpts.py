@@ -19,7 +19,7 @@ from lerim.patterns import compile_later
 from lerim.redaction import clean_text, remove_private_blocks, strip_markup
 
 MAX_READ_CHARS = 6_000
-"""Characters read of a text, after redaction."""
+"""Maximum number of characters read of a text, after redaction."""
 _LINK = compile_later(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
 _SCHEME = compile_later(r"\b(?:https?|file|ftp|command|vscode):(?://|/(?!/))(?=[^\s,.;:!?)\]}'\"`“”])", re.IGNORECASE)
 _MARKS = compile_later(r"^[ \t>]{0,12}(?:#{1,6}[ \t]+|[-*•][ \t]+|\d{1,2}[.)][ \t]+)?")
@@ -35,7 +35,7 @@ _POLITE_REQUEST = compile_later(
     re.IGNORECASE,
 )
 _SAYS = compile_later(r"(?![^\n]{0,400}(?:[;{}=<>]|\w\())[^\W\d_]{2,30}[ :-]")
-"""A line that begins with a word and is no code: `Fix #1234 (v2.3.1)`."""
+"""Matches a line that begins with a word and is not code: `Fix #1234 (v2.3.1)`."""
 _FIRST = 3
 _SETS_OUT = compile_later(
     r"^(?:let me|let'?s|i['’]?ll|i will|i am going|i['’]m going|i need|i should|i can see|i see\b|i have (?:a|the) |"
@@ -54,8 +54,8 @@ _RESULT = compile_later(
 
 @lru_cache(maxsize=256)  # a session's messages are needed for its title, its sections and its end
 def summarize_request(text: str, most: int) -> str:
-    """Returns what a person's message asks for in at most `most` characters: its first sentences, or the title of a
-    plan they handed over; "" if nothing in it may be quoted."""
+    """Returns what a person's message asks for, in at most `most` characters: its first sentences, or the title of a
+    plan that they handed over; "" if nothing in it may be quoted."""
     own = clean_text(remove_private_blocks(text))
     lines = list(_prose_lines(_clip_head(own)))
     whole = squeeze_spaces(" ".join(lines[:1] if own.lstrip().startswith("#") else lines[:_FIRST]))
@@ -69,8 +69,8 @@ def summarize_request(text: str, most: int) -> str:
 
 @lru_cache(maxsize=256)
 def find_report_sentence(text: str, most: int) -> str:
-    """Returns the sentence of an agent's message that best states the result of its work: at most `most` characters, no
-    question, prose before list items; "" if there is none."""
+    """Returns the sentence of an agent's message that best states the result of its work. It has at most `most`
+    characters and is not a question; prose takes precedence over list items. Returns "" if there is none."""
     found: list[tuple[bool, str]] = []
     shown = clean_text(remove_private_blocks(text))[:MAX_READ_CHARS]
     for sentence in find_sentences(shown):
@@ -98,7 +98,7 @@ def one_line(text: str, most: int) -> str:
 
 
 def _list_spoken(text: str) -> list[str]:
-    """Returns the sentences that a person said, and before them the first line if it says something in few letters."""
+    """Returns the sentences that a person said, preceded by the first line if it says something in few letters."""
     sentences = split_spoken(text)
     first = select_own_words(text).strip().partition("\n")[0]
     is_missing = bool(_SAYS.match(first)) and not (sentences and sentences[0][:20] in first)

@@ -1,4 +1,4 @@
-"""Computes what code alone knows about a session: its figures, the files it changed, its tags."""
+"""Computes the parts of a summary that need no model: the figures of a session, the files it changed, its tags."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ class SummaryFacts:
 
 
 def is_request(prompt: SummaryTurn | None) -> bool:
-    """Returns whether a person typed this for the agent; a command counts only if it has further words."""
+    """Returns whether a person typed this for the agent; a command counts only if more words follow its name."""
     if prompt is None:
         return False
     return prompt.kind == "prompt" or (prompt.kind == "command" and len(prompt.text.split()) > 1)
 
 
 def describe_session(exchanges: Sequence[SummaryExchange], turns: Sequence[SummaryTurn], facts: SummaryFacts) -> str:
-    """Returns one sentence of figures. How long the session took is not among them: it may go on after its summary, and
-    its transcript and the lists say so from its first and last turn."""
+    """Returns one sentence with the figures of a session. It does not say how long the session took: the session may
+    continue after its summary, and its transcript and the lists show the duration from its first and last turn."""
     prompts = sum(is_request(one.prompt) for one in exchanges)
     changed, ran = len(collect_changed_files(exchanges)), [run for one in exchanges for run in one.runs]
     failed = sum(run.outcome == "failed" for run in ran)

@@ -1,8 +1,8 @@
 """Summarizes a session with a model: one call per new part, and one more to join the summaries of several parts.
 
-Nothing the model says is taken on trust: a statement must name turns the model was shown, and each number, path and
-name in it must occur there. Figures, files and dates come from code. What the model leaves out is filled in by the
-rules.
+Nothing that the model says is trusted: a statement must name turns that the model was shown, and each number, path
+and name in it must occur there. Figures, files and dates come from code. What the model leaves out is filled in by
+the rules.
 """
 
 from __future__ import annotations
@@ -129,8 +129,8 @@ def _summarize_window(lm: dspy.LM, task: SummaryTask, window: Window) -> Session
 def _ask(
     lm: dspy.LM, task: SummaryTask, signature: type[dspy.Signature], shown: Mapping[str, str], numbers: set[int]
 ) -> SessionPart | None:
-    """Asks about the text that is `shown`, which has turns of these numbers, and stores the credible part of the
-    answer; None if there is none."""
+    """Asks about the text in `shown`, which contains the turns with these numbers, and stores the credible part of
+    the answer; None if there is none."""
     task.before_call()
     inputs = {**shown, "metadata": task.metadata, "guidance": GUIDANCE}
     answer = ask_signature(lm, signature, inputs, SessionPart, think=False)
@@ -201,8 +201,8 @@ def _summarize_window_by_rules(task: SummaryTask, window: Window) -> SessionPart
 
 
 def ground_part(part: SessionPart, numbers: set[int], text: str) -> SessionPart:
-    """Returns the credible part of an answer, cleaned: statements about turns that were shown, in which each number,
-    path and name occurs in `text`, which is what the model was shown."""
+    """Returns the credible part of an answer, cleaned: the statements about turns that were shown, if each number,
+    path and name in them occurs in `text`, which is what the model was shown."""
     low = text.lower()
     kept: list[Told] = []
     for one in part.statements[:MAX_STATEMENTS]:

@@ -1,8 +1,9 @@
-"""What a model is asked about the parts of a session, as stored in the catalog and without tool output, and what it
-said about them, stored so that nothing is paid for twice: in the session's state between syncs, and each answer by what
-was shown, the question and the model.
+"""The questions to a model about the parts of a session, and the answers to them. The model is shown the turns as they
+are stored in the catalog, without tool output.
 
-The docstrings and descriptions of the DSPy signatures are part of the prompts.
+Answers are stored so that nothing is paid for twice: in the session's state between syncs, and each answer by the
+text that was shown, the question and the model. The docstrings and descriptions of the DSPy signatures are part of
+the prompts.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Told(BaseModel):
 
 
 class SessionPart(BaseModel):
-    """A session, or a part of one, in short."""
+    """The summary of a session, or of a part of one."""
 
     title: str = Field(default="", description="4 to 12 words that say what the session is about")
     description: str = Field(default="", description="one sentence of at most 30 words")
@@ -116,7 +117,7 @@ def unpack_parts(state: bytes | None, model: str, turns: Sequence[SummaryTurn]) 
 
 
 def show_summary_turns(turns: Sequence[SummaryTurn]) -> list[ShownTurn]:
-    """Returns these turns as a model is shown them, without turns that have nothing to show."""
+    """Returns these turns in the form in which a model is shown them, without turns that have nothing to show."""
     shown_turns = (
         ShownTurn(turn.id, turn.number, turn.role, turn.time, turn.cwd, tuple(_pieces(turn)), turn.paths)
         for turn in turns

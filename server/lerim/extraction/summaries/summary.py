@@ -66,7 +66,7 @@ def address_person(text: str) -> str:
 
 
 def count_words(text: str) -> int:
-    """Counts the words of a text; each character of a script without spaces counts as one."""
+    """Returns the number of words in a text. In a script without spaces, each character counts as one word."""
     return len(text.split()) + len(_UNSPACED.findall(text))
 
 
@@ -105,8 +105,8 @@ def render_summary(summary: Summary) -> str:
 
 
 def split_sections(text: str) -> dict[str, str]:
-    """Returns the text below each heading of a summary, however a person edited it; the key "" has the text before the
-    first."""
+    """Returns the text below each heading of a summary, even if a person edited it. The key "" has the text before
+    the first heading."""
     sections: dict[str, str] = {}
     name, start = "", 0
     for match in _HEADING.finditer(text):
@@ -117,7 +117,7 @@ def split_sections(text: str) -> dict[str, str]:
 
 
 def list_names(names: Sequence[str], most: int, noun: str) -> str:
-    """Joins names as `a, b and c`; if there are more than `most`, the rest is only counted."""
+    """Joins names as `a, b and c`. If there are more than `most`, the others are only counted."""
     if len(names) > most:
         rest = len(names) - most
         more = noun if rest == 1 else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
