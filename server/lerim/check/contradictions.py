@@ -66,7 +66,8 @@ class _Statement:
         """Returns whether the two differ in exactly one way. Their words are compared elsewhere."""
         if self.unwanted or other.unwanted:
             is_exchanged = self._wants_of(other.unwanted) and other._wants_of(self.unwanted)
-            return is_exchanged and self.is_negated == other.is_negated
+            is_alike = self.unwanted == other.unwanted
+            return is_alike if self.is_negated != other.is_negated else is_exchanged
         turned = sum(side != other.sides[axis] for axis, side in self.sides.items() if axis in other.sides)
         return (self.is_negated != other.is_negated) + turned == 1
 

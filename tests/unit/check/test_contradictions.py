@@ -59,6 +59,14 @@ def test_four_of_five_contradictions_are_found() -> None:
     assert len(missed) <= len(OPPOSITE) / 5, missed
 
 
+@pytest.mark.parametrize(
+    "rule", ["Never use uv instead of pip.", "Do not use uv rather than pip.", "Use pip instead of uv."]
+)
+def test_what_is_preferred_is_refused_or_the_other_way_round(rule: str) -> None:
+    assert contradicts("Use uv instead of pip", rule)
+    assert not contradicts("Never use uv instead of pip", "Use pip instead of uv.")
+
+
 @pytest.mark.parametrize(("memory", "rule"), ALIKE)
 def test_what_only_sounds_alike_is_no_contradiction(memory: str, rule: str) -> None:
     assert not contradicts(memory, rule)
