@@ -250,6 +250,7 @@ def test_tokens_and_cost_are_blank_where_cursor_keeps_them_and_told_where_it_doe
     assert (sessions["some"].tokens, sessions["some"].cost) == (Tokens(120, 8), 0.165)
 
 
+ERROR = 'For the code present, we get this error:\n```\nUnused CSS selector "nav"\n```'
 TYPED = {
     "[Image]\n<image_files>\n1. /a.png\n</image_files>\n<user_query>\nsee?\n</user_query>": "see?",
     "[Image]\n[Image]\n<image_files>\n1. /a.png\n</image_files>": "[image]",
@@ -261,6 +262,9 @@ TYPED = {
     "<div>is a tag I typed</div>": "<div>is a tag I typed</div>",
     "Explain <user_query> to me": "Explain <user_query> to me",
     "<lerim-memories>\nold\n</lerim-memories>\nUse this": "Use this",
+    f"{ERROR}\nHow can I resolve this? If you propose a fix, please make it concise.": ERROR,
+    f"{ERROR}\nFix it, verify, and then give a concise explanation. ": ERROR,
+    f"{ERROR}\nFix it, but keep the selector": f"{ERROR}\nFix it, but keep the selector",
     "<hooks_context>lint failed</hooks_context>": None,
     '<mcp_file_system servers="2">\nx\n</mcp_file_system>\n<dynamic_tools>y</dynamic_tools>': None,
 }

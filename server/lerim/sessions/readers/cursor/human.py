@@ -27,6 +27,12 @@ _NOT_TYPED = (
     "Briefly inform the user about the task result",
 )
 """The beginnings of queries that Cursor sends by itself."""
+_ERROR_TO_FIX = "For the code present, we get this error:"
+_FIX_ORDERS = (
+    "How can I resolve this? If you propose a fix, please make it concise.",
+    "Fix it, verify, and then give a concise explanation.",
+)
+"""What the button that has an error fixed writes below the error."""
 _IMAGE = "[Image]"
 _CURSOR_TAGS = ("timestamp", "user_info", "system_reminder", "system-reminder")
 """Context blocks that only Cursor writes; they occur before and after the person's words."""
@@ -59,6 +65,14 @@ def parse_cursor_prompt(text: str) -> str:
         end = rest.rfind(closing)
         rest = rest[end + len(closing) :].strip() if end >= 0 else ""  # unclosed context
     return rest or (_IMAGE.lower() if without_images != text else "")
+
+
+def cut_fix_order(text: str) -> str:
+    """Returns a prompt without what Cursor writes below an error that the person has it fix."""
+    if text.startswith(_ERROR_TO_FIX):
+        for order in _FIX_ORDERS:
+            text = text.removesuffix(order)
+    return text.rstrip()
 
 
 _TIME = re.compile(

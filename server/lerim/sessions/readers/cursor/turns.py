@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from lerim.sessions.model import NO_TOKENS, Role, Tokens, ToolCall, ToolStatus, Turn, make_turn_id
 from lerim.sessions.readers.cursor.calls import close_cursor_call
 from lerim.sessions.readers.cursor.folders import common_folder
-from lerim.sessions.readers.cursor.human import PLAN_ORDER, parse_cursor_prompt, parse_prompt_time
+from lerim.sessions.readers.cursor.human import PLAN_ORDER, cut_fix_order, parse_cursor_prompt, parse_prompt_time
 from lerim.sessions.readers.cursor.records import AnswerTiming, Bubble, extract_rich_text, parse_cursor_time
 from lerim.sessions.readers.engine import plausible_count, split_json_array, without_nul
 
@@ -69,7 +69,7 @@ class CursorSessionBuilder:
         typed, order, _ = parse_cursor_prompt(text).partition(PLAN_ORDER)
         if order:
             self._approve_last_plan()
-        typed = typed.strip() or ("[image]" if images else "")
+        typed = cut_fix_order(typed.strip()) or ("[image]" if images else "")
         if not typed or self.is_subagent:
             self._can_join = self._can_join and not self.is_subagent
             return
