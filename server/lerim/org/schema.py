@@ -27,6 +27,8 @@ _QUEUE_MIGRATION = (1, "queue")
 _NEEDED_EXTENSIONS = {"meaning": "vector"}
 """The migrations that are applied once the database has an extension, with its name."""
 
+_WAIT_FOR_LOCKS = "SELECT set_config('lock_timeout', '10s', false) WHERE current_setting('lock_timeout') = '0'"
+"""A set-up that waits for a lock makes all workers wait behind it. The address may have another time in its options."""
 _NUMBERED = """
 SELECT relname, array_agg(attname) FILTER (WHERE NOT is_number) FROM (
     SELECT relname, attname, attidentity <> '' OR coalesce(pg_get_expr(adbin, adrelid) LIKE 'nextval(%%', false)
@@ -61,6 +63,7 @@ def set_up_database(url: str, teams: Sequence[str]) -> SetUp:
     for team in teams:
         check_team(team)
     with open_database(url) as connection:
+        connection.execute(_WAIT_FOR_LOCKS.encode())
         with _take_turns(connection):
             connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SCHEMA)))
         migrations = list(_migrations())

@@ -204,6 +204,12 @@ def convert_errors(url: str) -> Iterator[None]:
         raise OrgError(
             "The database is not set up for this version of Lerim.", where=where, todo="Run `lerim org init`."
         ) from error
+    except psycopg.errors.LockNotAvailable as error:
+        raise OrgError(
+            "Another connection has locked what is to be changed.",
+            where=where,
+            todo="Try again later, or end that connection: `SELECT * FROM pg_locks` names it.",
+        ) from error
     except psycopg.OperationalError as error:
         raise OrgError(
             "The database cannot be reached, or it ended the connection.",

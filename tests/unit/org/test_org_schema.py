@@ -75,6 +75,16 @@ def test_an_upgrade_gives_every_team_its_rights_on_new_tables(server: PostgresSe
         assert admin.execute(privilege).fetchone() == (True,)
 
 
+def test_a_set_up_that_a_lock_keeps_waiting_says_so_and_holds_nobody_up(server: PostgresServer) -> None:
+    url = server.make_database()
+    with connect(url, "payments_worker") as reading, reading.transaction():
+        reading.execute("SELECT pg_advisory_xact_lock(%s)", (7_305_321,))
+        with pytest.raises(OrgError, match="has locked") as told:
+            set_up_database(f"{url}&options=-c%20lock_timeout%3D200", ["platform"])
+    assert "pg_locks" in str(told.value)
+    assert set_up_database(url, []).applied == ()
+
+
 def test_a_database_of_an_earlier_version_is_upgraded_with_what_it_holds(server: PostgresServer) -> None:
     from procrastinate.schema import SchemaManager
 
