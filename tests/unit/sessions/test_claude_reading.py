@@ -166,6 +166,7 @@ TEAM = '<teammate-message teammate_id="lead">\nYou are the tester.\n</teammate-m
         ([prompt("[Image #1]"), prompt("Why is this button red?")], "Why is this button red?"),
         ([prompt("Fix it"), prompt("and then the parser of dates")], "Fix it"),
         ([prompt("hi"), prompt("B"), prompt("yes")], "hi"),
+        ([prompt("hi"), prompt("❯ npm test\n3 tests failed"), prompt("Why do they fail?")], "Why do they fail?"),
     ],
 )
 def test_the_first_thing_that_was_asked_gives_the_title(tmp_path, records, title):

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from lerim.patterns import compile_later
 from lerim.redaction import redact_secrets
+from lerim.sessions.readers.engine.typed_text import extract_own_words
 from lerim.words import has_substance, shorten_line
 
 KEPT_CHARACTERS = 4000
@@ -71,8 +72,10 @@ def choose_session_title(title: str, text: str | None) -> str:
     message, unless it only greets, calls a command or shows a picture and this one says more."""
     if title and _says_something(title):
         return title
-    later = make_session_title(text)
-    return later if not title or (len(later) >= _TELLING_TITLE and _says_something(later)) else title
+    if not title:
+        return make_session_title(text)
+    later = make_session_title(extract_own_words(text or ""))
+    return later if (len(later) >= _TELLING_TITLE and _says_something(later)) else title
 
 
 def _says_something(title: str) -> bool:

@@ -112,6 +112,7 @@ _QUOTED = '"""'
 _LOGGED = re.compile(
     r"\s{0,40}(?:\[?\d{4}-\d\d-\d\d[T ]\d|\[\d\d:\d\d:\d\d\b|(?i:\[(?:info|warn(?:ing)?|error|debug|trace|fatal)\])|"
     r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})? [\[(]?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b|"
+    r"\d\d:\d\d:\d\d\.\d{3}\s|"  # Firefox's console
     r"Traceback \(most recent|File \"[^\"\n]{1,300}\", line |"
     r"\[\d\d[/.]\d\d[/.]\d\d(?:\d\d)?,? \d|\"[\w$@./-]{1,60}\"\s?: |[\w./\\-]{1,200}\.\w{1,6}:\d{1,6}:\d|"
     r"/[\w./-]{1,200}: line \d{1,6}: |"
@@ -120,10 +121,10 @@ _LOGGED = re.compile(
     r"\d{1,6}:\d{1,6} {2,8}(?:error|warning) {2}|"  # ESLint, in columns
     r"[\w.-]{1,80} \d[\w.+!-]{0,40} requires [^\n]{1,500}, but you have [\w.-]{1,80} \d|"  # pip
     r"at [\w$.<>]{1,200}(?:\(| \([^()\n]{0,300}(?::\d|anonymous|native))|"
-    r"[\w.-]{2,60}(?:-\d{1,3} {1,40}| {2,40})\| |"  # Docker Compose
+    r"[\w.-]{2,60}(?:-\d{1,3} {1,40}| {2,40})\|(?: |$)|"  # Docker Compose
     r"\(\w[\w-]{0,40} pid=\d{1,9}\) |"
     r"#\d{1,3} \d{1,5}\.\d|"  # Docker's builder
-    r"=== (?:RUN|PAUSE|CONT|NAME) |--- (?:PASS|FAIL|SKIP): |(?:ok  |FAIL)\t|go: downloading |"  # Go
+    r"=== (?:RUN|PAUSE|CONT|NAME) |--- (?:PASS|FAIL|SKIP): |ok  [ \t]|FAIL(?:\t| {2})|go: downloading |"  # Go
     r"make(?:\[\d{1,3}\])?: \*\*\* |[\^~]{3,400}\s{0,4}$|"
     r"npm (?:ERR!|WARN\b)|[A-Za-z_][\w.]{0,80}(?:Error|Exception|Warning): |E   )"
 )
