@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import { addMemoryHere } from "./commands/addmemory";
+import { addMemoryInRepository } from "./commands/addmemory";
 import { connectAgentsToMemory, disconnectAgentsFromMemory } from "./commands/agentmemory";
 import { actOnMemory, changeKind, editMemory, promoteMemory, undoLastAction } from "./commands/acts";
 import { giveMemoryToAgents, importRules } from "./commands/agentfiles";
@@ -118,8 +118,8 @@ export function registerCommands(context: Context, { turns, review, comments, tr
     "lerim.memoriesByFreshness": () => memories.groupBy("freshness"),
     "lerim.refreshMemories": () => memories.refresh(),
     "lerim.moreMemories": (node) => memories.loadMore(node),
-    "lerim.addMemory": () => addMemoryHere(context),
-    "lerim.addMemoryHere": () => addMemoryHere(context), // in menus that do not show the category
+    "lerim.addMemory": () => addMemoryInRepository(context),
+    "lerim.addMemoryHere": () => addMemoryInRepository(context), // in menus that do not show the category
     "lerim.editMemory": (...target) => editMemory(context, parseHandle(target)),
     "lerim.promoteMemory": (...target) => promoteMemory(context, parseHandle(target)),
     "lerim.changeKind": (...target) => changeKind(context, parseHandle(target)),

@@ -1,9 +1,12 @@
 // A memory that the person writes by hand: about the selected code, or from words of a session.
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { addMemoryFromWords, addMemoryHere } from "../../extension/src/commands/addmemory";
+import { addMemoryFromWords, addMemoryHere, addMemoryInRepository } from "../../extension/src/commands/addmemory";
 import * as protocol from "../../extension/src/protocol";
 import { FakeContext } from "./fakes/sidecar";
-import { answers, Range, shown, SymbolKind, Uri, window } from "./fakes/vscode";
+import { act, answers, Range, shown, SymbolKind, Uri, window } from "./fakes/vscode";
 
 const root = "file:///repo";
 let context: FakeContext;
@@ -61,6 +64,17 @@ test("Escape at any question writes nothing, and an empty title is refused", asy
   answers.inputs = ["Use uv"];
   await addMemoryHere(context.as());
   expect(context.params(protocol.memoryAdd)).toEqual([]);
+});
+
+test("in a folder without a repository nothing is asked", async () => {
+  await expect(addMemoryInRepository(context.as())).rejects.toThrow("not in a git repository");
+  expect(shown.lists).toEqual([]);
+  const folder = mkdtempSync(join(tmpdir(), "lerim-add-"));
+  mkdirSync(join(folder, ".git"));
+  act.folders(folder);
+  await addMemoryInRepository(context.as());
+  expect(shown.lists).toHaveLength(1);
+  rmSync(folder, { recursive: true });
 });
 
 test("a file outside the repository is no reference, and the person is told so", async () => {

@@ -1,7 +1,7 @@
 // Lerim: Add Memory…. The person writes a memory by hand, about the code or the words they have selected.
 import * as vscode from "vscode";
 import { askWhereQuotesGo } from "../editor/quotes";
-import { chooseRoot, repositoryOf } from "../editor/roots";
+import { chooseRoot, isOutsideRepositories, repositoryOf } from "../editor/roots";
 import { findEnclosingSymbol, symbolsOf } from "../editor/symbols";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
@@ -28,6 +28,12 @@ export async function addMemoryHere(context: Pick<Context, "request">): Promise<
   const editor = vscode.window.activeTextEditor;
   const reference = editor === undefined ? undefined : await referenceOf(context, editor, root.uri);
   await addMemory(context, root.uri.toString(), { title: "", body: "", files: reference === undefined ? [] : [reference] });
+}
+
+/** Lerim: Add Memory…. In a folder without a repository, where the memory could not be kept, it asks nothing. */
+export async function addMemoryInRepository(context: Pick<Context, "request">): Promise<void> {
+  if (await isOutsideRepositories()) throw new Error("This folder is not in a git repository. Run `git init` in it.");
+  await addMemoryHere(context);
 }
 
 /** Writes a memory from words that were said in a session, which become its evidence. */
