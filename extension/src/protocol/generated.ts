@@ -490,15 +490,15 @@ export interface CandidateComment {
   choice: boolean;
 }
 /**
- * A waiting candidate.
+ * A waiting candidate. `turn` is the id of the turn that its claim comes from. A suggestion of maintain has a
+ * `reason`, but no session, turn, platform or signal.
  *
- * `turn` is the id of the turn that its claim comes from. A suggestion of maintain has a `reason`, but no session,
- * turn, platform or signal. `agent` is the platform's name for people. `diff` is the change of the memory it rewrites.
- * `targets` are the memories it changes or ends, `target` the id of the first, and `ends` the ids of those that would
- * no longer be active. `neighbours` are the most similar active memories, best first; `waitingSince` is when its file
- * was last written, "" if unknown; `suggested` is the preselected answer for one of them. `scope` "global":
- * it would become one of the person's own memories. `canChangeKind`: the memory it would add can be of another kind.
- * `text` is what to show of `body` beside the title and the quotes: what they do not say themselves.
+ * `agent` is the platform's display name. `diff` is the change of the memory it rewrites. `targets` are the
+ * memories it changes or ends, `target` the id of the first, and `ends` the ids of those that would no longer be
+ * active. `neighbours` are the most similar active memories, best first; `waitingSince` is when its file was last
+ * written, "" if unknown; `suggested` is the preselected answer for one of them. `scope` "global": it would become
+ * one of the person's own memories. `canChangeKind`: the kind of the memory it would add can be changed. `text`
+ * is the part of `body` to show in addition to the title and the quotes, without what these already say.
  */
 export interface CandidateView {
   id: string;
@@ -553,8 +553,9 @@ export interface TargetView {
   path: string;
 }
 /**
- * An active memory similar to a candidate. `similarity` is from 0 to 1. `hash` identifies the file's text as shown;
- * clients can send it back with the person's choice. `text` is what to show of `body` beside the title.
+ * An active memory similar to a candidate. `similarity` is from 0 to 1. `hash` identifies the file's text as
+ * shown; clients can send it back with the person's choice. `text` is the part of `body` to show in addition to the
+ * title.
  */
 export interface NeighbourView {
   id: string;
@@ -724,9 +725,9 @@ export interface DroppedListOutput {
   total: number;
 }
 /**
- * A claim that was not proposed. `why` is the `reason` in words, and `detail` its details in this case. `quote` is
- * "" if there is no quote; `score` is the ranking score, if it was ranked. `canPropose` is false if no memory can be
- * made of it.
+ * A claim that was not proposed. `why` is the `reason` in words, and `detail` gives the details for this claim.
+ * `quote` is "" if there is no quote; `score` is the ranking score, if it was ranked. `canPropose` is false if no
+ * memory can be made from it.
  */
 export interface LeftOutView {
   id: string;
@@ -1374,10 +1375,10 @@ export interface UndoView {
 /**
  * The outcome of a review action. `action` is the id for undoing it, `path` the file of the memory or candidate.
  *
- * `askQuotes`: nothing was changed; the person must first decide whether quotes are shared in git. `note`: what the
- * person should know besides, such as a reference that was not found, in one short sentence; "" if there is nothing.
- * `missing` says of each reference that was not found or is ambiguous where it may be.
- * `waiting` are the ids of the candidates that wait now, and did not before an undo or a proposal.
+ * `askQuotes`: nothing was changed; the person must first decide whether quotes are shared in git. `note`: one
+ * short sentence about something else that the person should know, such as a reference that was not found; "" if
+ * there is nothing. `missing` says, for each reference that was not found or is ambiguous, where it may be.
+ * `waiting` are the ids of the candidates that wait now but did not wait before the undo or proposal.
  */
 export interface ReviewResult {
   ok: boolean;

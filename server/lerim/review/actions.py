@@ -28,7 +28,7 @@ _UNFINISHED = "An action was interrupted and could not be finished: {} The next 
 
 @contextmanager
 def locked_ledger(paths: ReviewPaths) -> Iterator[Ledger]:
-    """Opens the project's ledger under the review lock, and recover the actions that a killed process left unfinished.
+    """Opens the project's ledger under the review lock, and recovers the actions that a killed process left unfinished.
 
     An action that cannot be recovered stays unfinished and is tried again next time. `require_finished` raises its
     error, and `queue.list_pending` lists it as a problem.
@@ -47,7 +47,7 @@ def locked_ledger(paths: ReviewPaths) -> Iterator[Ledger]:
 
 
 def require_finished(paths: ReviewPaths, ledger: Ledger, concerned: Callable[[Action], bool]) -> None:
-    """Recover the unfinished actions that match `concerned`. Raises the error that prevents it."""
+    """Recovers the unfinished actions that match `concerned`. Raises the error that prevents this."""
     for action in ledger.unfinished_actions():
         if concerned(action):
             _recover(paths, ledger, action)
@@ -71,9 +71,10 @@ def perform_action(
 
     `states` are the claim's state before and after. `judged` is the decision about the candidate that the ranking
     learns from, `answered` the person's answer about memories near it; undoing the action deletes both. `now` is the
-    time of the action, by default the current time. `bulk` is the id of the actions that are undone together with
-    it. Raises StaleError if a file does not have the text that its change starts from, MemoryError_ if it cannot be
-    written; then nothing was changed.
+    time of the action; the default is the current time. Actions with the same `bulk` id are undone together.
+
+    Raises StaleError if a file does not have the text that its change starts from, MemoryError_ if it cannot be
+    written; in both cases nothing was changed.
     """
     now = now or datetime.now(UTC)
     action = Action(
@@ -102,7 +103,7 @@ def perform_action(
 
 
 def make_action_id(bulk: str = "") -> str:
-    """Returns a new id of an action. One of a bulk begins with the id of the bulk and a dot."""
+    """Returns an id for a new action. The id of an action in a bulk begins with the id of the bulk and a dot."""
     return f"{bulk}.{secrets.token_hex(6)}" if bulk else secrets.token_hex(6)
 
 
@@ -154,7 +155,7 @@ def _backwards(changes: Sequence[FileChange]) -> list[FileChange]:
 
 
 def _recover(paths: ReviewPaths, ledger: Ledger, action: Action) -> None:
-    """Finish or revert an interrupted action. Raises LerimError if that fails; the action then stays unfinished."""
+    """Finishes or reverts an interrupted action. Raises LerimError if that fails; the action then stays unfinished."""
     if action.stage == "reverting":
         _take_back(paths, action.changes)
         ledger.discard_action(action)
@@ -198,7 +199,8 @@ def _check(changes: Sequence[FileChange]) -> None:
 
 
 def _take_back(paths: ReviewPaths, changes: Sequence[FileChange]) -> None:
-    """Revert those of these changes that were made, the last first. Files that have changed since stay as they are."""
+    """Reverts the changes that were already made, the last one first. Files that have changed since stay as they
+    are."""
     for change in reversed(changes):
         if read_current_text(change) == change.after:
             _apply(paths, [change.inverse()])

@@ -1,4 +1,4 @@
-"""Whether a person here vouches for a memory's text."""
+"""Tests whether a person has approved a memory's text in the review of this installation."""
 
 from __future__ import annotations
 

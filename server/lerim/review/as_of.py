@@ -1,9 +1,9 @@
-"""The memories of a project as they were at a moment, from their files and the recorded actions.
+"""Reconstructs the memories of a project as they were at a moment, from their files and the recorded actions.
 
-A memory exists from the time its session said it (`created`). Actions that took effect at or after the moment are taken
-back in thought, the newest first: a claim from a session takes effect when it was said, any other action when it was
-done. Where the ledger does not know a file, or the file has changed since, its header decides: a memory that ended
-because of a later memory is active.
+A memory exists from the time its session said it (`created`). The effects of actions that took effect at or after
+the moment are removed, the newest first: a claim from a session takes effect when it was said, any other action when
+it was done. If the ledger does not know a file, or the file has changed since, its header decides: a memory that was
+ended by a later memory counts as active.
 """
 
 from __future__ import annotations
@@ -63,12 +63,13 @@ def load_accepted_memories(paths: ReviewPaths, since: datetime, until: datetime)
 
 
 def load_memories_as_of(project: Project, home: Home, moment: datetime) -> tuple[list[StoredMemory], list[Problem]]:
-    """Returns the memories that the project had just before `moment`, archived ones included, with the status they had
-    then, and a problem for each file that cannot be read. The path is the file's present one if it was archived since.
+    """Returns the memories that the project had just before `moment`, including archived ones, with the status they had
+    then, and a problem for each file that cannot be read. The path of a memory is that of its current file, even if it
+    was archived since.
 
-    What was changed by hand or by git is as it is now, as are quotes on this machine; a memory that was archived
-    elsewhere counts as archived; and what was undone counts as never done. Raises MemoryError_ if the ledger cannot be
-    used.
+    Changes made by hand or by git are not reverted, and quotes on this machine are the current ones; a memory that
+    was archived elsewhere counts as archived; and an action that was undone counts as never done. Raises
+    MemoryError_ if the ledger cannot be used.
     """
     paths = ReviewPaths(project, home)
     store = paths.store()
@@ -120,7 +121,8 @@ def _parse_earlier(store: Store, path: Path, text: str) -> StoredMemory:
 
 
 def _without_copies(memories: Iterable[StoredMemory]) -> list[StoredMemory]:
-    """Returns one memory an id: if an archived file was changed by hand since, its live text is the earlier one."""
+    """Returns one memory for each id. If an archived file was changed by hand since, the text of the live file is
+    the earlier one."""
     found: dict[str, StoredMemory] = {}
     for one in memories:
         if one.record.id not in found or one.status == "active":

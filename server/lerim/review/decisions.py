@@ -1,6 +1,7 @@
-"""What a person decides about a candidate or memory, as the editor, the command line and the API send it.
+"""A person's decisions about candidates and memories, in the form in which the editor, the command line and the API
+send them.
 
-This module imports nothing heavy: the sidecar knows these types from its start.
+This module imports nothing heavy, because the sidecar knows these types from its start.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class MemoryEdit(msgspec.Struct, frozen=True):
 
 
 class CandidateEdit(MemoryEdit, frozen=True):
-    """A person's edit of a candidate. `kind` is only for one that adds a memory: `acts.change_kind` changes that of a
-    memory."""
+    """A person's edit of a candidate. `kind` is only allowed for a candidate that adds a memory; `acts.change_kind`
+    changes the kind of an existing memory."""
 
     kind: MemoryKind | None = None

@@ -1,4 +1,4 @@
-"""What a reviewer should check before accepting a candidate, by its flags."""
+"""The texts that tell a reviewer what to check before accepting a candidate, by the candidate's flags."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ FLAG_TEXTS = {
 
 
 def flag_text(flag: str) -> str:
-    """Returns the warning that a flag stands for, in a sentence."""
+    """Returns the warning for a flag, as a sentence."""
     return FLAG_TEXTS.get(flag, flag)

@@ -12,10 +12,10 @@ from lerim.review.review_paths import ReviewPaths
 
 
 def count_pending(paths: ReviewPaths) -> int:
-    """Returns how many candidates wait: files in the review folder that the ledger knows as pending.
+    """Returns how many candidates wait, that is, how many files in the review folder the ledger lists as pending.
 
-    Waits for an action of another process that has changed the files and not yet the ledger. Raises MemoryError_
-    where the ledger cannot be used.
+    If another process is performing an action, waits for it, because it may have changed the files but not yet the
+    ledger. Raises MemoryError_ if the ledger cannot be used.
     """
     with paths.open_ledger_if_any() as ledger:
         acting = ledger is not None and ledger.unfinished_actions()
@@ -29,7 +29,7 @@ def count_pending(paths: ReviewPaths) -> int:
 
 
 def pending_stamp(paths: ReviewPaths) -> int:
-    """Differs once a candidate was added, changed or removed; 0 where none waits."""
+    """Returns a number that changes when a candidate is added, changed or removed; 0 if none waits."""
     found: list[tuple[object, ...]] = []
     for entry in _candidates(paths):
         try:

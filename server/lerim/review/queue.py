@@ -64,8 +64,8 @@ from lerim.review.review_paths import ReviewPaths
 
 @dataclass(frozen=True, slots=True)
 class PendingPage:
-    """Some of the candidates that wait. `ids` are those of all, `start` is the index of the first one in `proposals`.
-    `blocked` is how often rejected claims came up again."""
+    """One page of the waiting candidates. `ids` are the ids of all waiting candidates, `start` is the index in them
+    of the first one in `proposals`. `blocked` is how often rejected claims came up again."""
 
     ids: list[str]
     start: int
@@ -76,7 +76,8 @@ class PendingPage:
 
 @dataclass(frozen=True, slots=True)
 class _PendingState:
-    """What the ledger says: the ids that wait, the ids an action is at work on, its problems, and `blocked`."""
+    """The state of the queue according to the ledger: the ids that wait, the ids with an unfinished action, the
+    problems of such actions, and `blocked`."""
 
     pending: frozenset[str]
     unfinished: frozenset[str]
@@ -95,8 +96,9 @@ def list_pending(paths: ReviewPaths) -> tuple[list[Proposal], list[Problem], int
 def list_pending_page(
     paths: ReviewPaths, start: int, limit: int, around: str = "", *, best_first: bool = False
 ) -> PendingPage:
-    """Returns one page of the waiting candidates, in the order of their days or `best_first`; only its files are
-    read whole. `around`: the page with this candidate instead of the one at `start`. Writes nothing."""
+    """Returns one page of the waiting candidates, in the order of their days or, with `best_first`, in the order of
+    the review. Only the files of this page are read as a whole. `around`: the page that contains this candidate is
+    returned instead of the one at `start`. Writes nothing."""
     state = _load_pending_state(paths)
     ids, problems = list_candidate_ids(paths, state.pending, state.unfinished)
     if best_first:
@@ -108,8 +110,8 @@ def list_pending_page(
 
 
 def list_pending_of_session(paths: ReviewPaths, source: str) -> list[Proposal]:
-    """Returns the waiting candidates of a session (`platform:id`) that can be read; only their files are. Writes
-    nothing."""
+    """Returns the waiting candidates of a session (`platform:id`), except those that cannot be read. No other
+    candidates' files are read. Writes nothing."""
     with paths.open_ledger_if_any() as ledger:
         claims = ledger.claims("pending") if ledger is not None else ()
         ids = [one.id for one in claims if one.source.rpartition("#")[0] == source]
@@ -118,8 +120,8 @@ def list_pending_of_session(paths: ReviewPaths, source: str) -> list[Proposal]:
 
 def list_pending_of_file(paths: ReviewPaths, file: str) -> list[Proposal]:
     """Returns the waiting candidates with a reference to this file or to something in it, the most confident first.
-    One that cannot be read is left out, since the review lists it as a problem. Writes nothing. Raises MemoryError_
-    where the ledger cannot be used."""
+    A candidate that cannot be read is left out, since the review lists it as a problem. Writes nothing. Raises
+    MemoryError_ if the ledger cannot be used."""
     ids = select_with_file(paths, list_pending_page(paths, 0, 0).ids, file)
     found, _ = load_each_candidate(paths, ids, paths.store())
     return sorted(found, key=lambda proposal: (-proposal.record.confidence, proposal.time, proposal.id))
@@ -158,8 +160,8 @@ def with_neighbours(
 
 
 def needs_choice(proposal: Proposal) -> bool:
-    """Returns whether accepting this candidate, with its neighbours, needs a look at other memories: it would change
-    or end some, or one is so near that it may say the same."""
+    """Returns whether a person should look at other memories before accepting this candidate, which has its
+    neighbours: it would change or end some, or one is so near that it may say the same."""
     return bool(proposal.target_memories) or any(one.similarity >= MIN_NEAR_SIMILARITY for one in proposal.neighbours)
 
 
@@ -186,8 +188,8 @@ def acceptances(paths: ReviewPaths) -> dict[str, tuple[datetime, str]]:
 
 
 def list_own_memories(paths: ReviewPaths) -> frozenset[str]:
-    """Returns the ids of the memories that were made on this machine, so that the person who is quoted in them is
-    the one who reads them. A teammate's memory that was only changed here is none of them. Writes nothing."""
+    """Returns the ids of the memories that were made on this machine; the person quoted in them is therefore the one
+    who reads them. A teammate's memory that was only changed here is not among them. Writes nothing."""
     with paths.open_ledger_if_any() as ledger:
         return frozenset(ledger.list_own_memories()) if ledger is not None else frozenset()
 
@@ -243,8 +245,8 @@ def _withdraw(paths: ReviewPaths, ledger: Ledger, claims: Iterable[LedgerClaim],
 def _withdrawable(
     paths: ReviewPaths, ledger: Ledger, claims: Iterable[LedgerClaim]
 ) -> Iterator[tuple[LedgerClaim, Proposal]]:
-    """Yields those of these pending claims that no action is at work on and that no person edited or asked for. One
-    that cannot be read was edited by hand."""
+    """Yields those pending claims that have no unfinished action and that no person edited or asked for. A claim
+    whose file cannot be read counts as edited by hand."""
     unfinished = {action.candidate for action in ledger.unfinished_actions()}
     for claim in claims:
         for proposal in load_each_candidate(paths, {claim.id} - unfinished, paths.store())[0]:
@@ -257,7 +259,8 @@ def _belongs_to_person(proposal: Proposal, claim: LedgerClaim) -> bool:
 
 
 def is_only_ranked(proposal: Proposal) -> bool:
-    """Returns whether only the ranker proposed the candidate: no model did, and no person edited it or asked for it."""
+    """Returns whether only the ranker proposed the candidate: it was not proposed by a model, and no person edited
+    it or asked for it."""
     return proposal.maker == "rules" and not proposal.edited and proposal.signal in RANKED_SIGNALS
 
 

@@ -35,10 +35,10 @@ class AlreadyKnown:
 class ReviewResult:
     """The outcome of a review action. `action` is the id for undoing it, `path` the file of the memory or candidate.
 
-    `ask_quotes`: nothing was changed; the person must first decide whether quotes are shared in git. `note`: what the
-    person should know besides, such as a reference that was not found, in one short sentence; "" if there is nothing.
-    `missing` says of each reference that was not found or is ambiguous where it may be.
-    `waiting` are the ids of the candidates that wait now, and did not before an undo or a proposal.
+    `ask_quotes`: nothing was changed; the person must first decide whether quotes are shared in git. `note`: one
+    short sentence about something else that the person should know, such as a reference that was not found; "" if
+    there is nothing. `missing` says, for each reference that was not found or is ambiguous, where it may be.
+    `waiting` are the ids of the candidates that wait now but did not wait before the undo or proposal.
     """
 
     ok: bool

@@ -1,4 +1,5 @@
-"""The paths of one project's memories, candidates and private review state, and what is opened there."""
+"""The paths of one project's memories, candidates and private review state, and access to the memory store and the
+ledger."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ class ReviewPaths:
 
     @property
     def state(self) -> Path:
-        """The folder of what belongs to the project but not to a branch."""
+        """The folder for state that belongs to the project rather than to a branch."""
         return self.project.state_dir(self.home)
 
     @property
@@ -79,7 +80,7 @@ class ReviewPaths:
         return open_ledger(self.private, self.moves)
 
     def has_ledger(self) -> bool:
-        """Returns whether anything was ever proposed or done in this project's review."""
+        """Returns whether anything was ever proposed or done in the review of this project."""
         return not files.is_absent(self.private / "review.sqlite3")
 
     @contextmanager
@@ -153,10 +154,11 @@ class ReviewPaths:
 def _make_lerim_sentence_test(
     private: Path, moves: Sequence[tuple[str, str]], memory_id: str, text_hash: str
 ) -> IsWrittenByLerim:
-    """Returns a function that tells whether Lerim wrote a sentence of this memory, whose file's text has this hash.
+    """Returns a function that says whether Lerim wrote a sentence of this memory. `text_hash` is the hash of the text
+    of the memory's file.
 
-    If no person edited the text, Lerim wrote all sentences; otherwise, it wrote those of the claims that were accepted
-    into the memory. Raises MemoryError_ if the ledger cannot be used.
+    If no person edited the text, Lerim wrote all of its sentences; otherwise it wrote the sentences of the claims
+    that were accepted into the memory. Raises MemoryError_ if the ledger cannot be used.
     """
     if files.is_absent(private / "review.sqlite3"):
         return never_written_by_lerim

@@ -35,7 +35,8 @@ _FOLDER_NAME = re.compile(r"(?:sync|maintain)-(\d{8}-\d{6})-[0-9a-f]{6}")
 ExtractionResult: TypeAlias = Candidate | DroppedSignal | Withdrawal
 _OUTCOME_NAMES: Mapping[type, str] = {Candidate: "candidate", DroppedSignal: "dropped", Withdrawal: "withdrawn"}
 _NOT_WRITTEN = ("candidate", "score", "features")
-"""The review ledger keeps the candidate of a dropped signal, and what is ranked by stays in the person's home."""
+"""Fields of a dropped signal that are not written: the review ledger keeps the candidate, and the values used for
+ranking stay in the person's home."""
 
 
 class MemoryAction(msgspec.Struct, frozen=True):
@@ -94,11 +95,12 @@ class SummaryAction(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class RunFolder:
-    """Collects what one sync or maintain run did; `write` creates the folder, named after the time it `started`.
+    """Collects what one sync or maintain run did. `write` creates the folder, which is named after the time when the
+    run `started`.
 
     `counts` are those of a maintain run. `spent` is the usage of models, by role; `steps` are irregular events while
-    asking them. `lead_log` has what the lead decided, and `explorer_log` what the explorer looked up for it, both
-    without control characters.
+    they were asked. `lead_log` has the decisions of the lead, and `explorer_log` what the explorer looked up for
+    them, both without control characters.
     """
 
     paths: ReviewPaths
@@ -208,7 +210,7 @@ def list_run_folders(paths: ReviewPaths) -> list[Path]:
 
 
 def parse_run_start(name: str) -> datetime | None:
-    """Returns when the run with this folder started, or None if it is not the folder of a run."""
+    """Returns when the run with this folder name started, or None if the name is not that of a run folder."""
     found = _FOLDER_NAME.fullmatch(name)
     try:
         return None if found is None else datetime.strptime(found[1], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)

@@ -31,8 +31,8 @@ T = TypeVar("T")
 
 
 class RunView(msgspec.Struct, frozen=True):
-    """One run: the name of its folder, what kind it was, when it started (ISO 8601 UTC), and what models were asked. Of
-    a maintain run, only the log says that."""
+    """One run: the name of its folder, its kind, when it started (ISO 8601 UTC), and the usage of models by role.
+    For a maintain run, only the log has that usage."""
 
     name: str
     kind: Literal["sync", "maintain"]
@@ -41,7 +41,7 @@ class RunView(msgspec.Struct, frozen=True):
 
 
 class RunLog(msgspec.Struct, frozen=True):
-    """The text of a log of a run; `cut` is how many characters of its end were left out."""
+    """The text of one log of a run. `cut` is the number of characters that were left out at its end."""
 
     name: str
     text: str
@@ -79,8 +79,8 @@ class _Extracted(NamedTuple):
 
 
 def list_runs(paths: ReviewPaths, start: int, limit: int) -> tuple[list[RunView], int]:
-    """Returns the runs from index `start` on, the newest first, and how many there are. What a run cost is unknown, and
-    left empty, if its folder cannot be read."""
+    """Returns the runs from index `start` on, the newest first, and the total number of runs. If the folder of a run
+    cannot be read, its usage is unknown and left empty."""
     folders = list_run_folders(paths)[::-1]
     shown = folders[start : start + limit]
     return [_make_run(folder, _read_extracted(folder, []).spent) for folder in shown], len(folders)
@@ -146,7 +146,8 @@ def _cut_log(name: str, text: str) -> RunLog:
 
 
 def _read_file(path: Path, decode: Callable[[str], T], missing: T, problems: list[Problem]) -> T:
-    """Returns the content of a file of a run; `missing` if there is none or, with a problem, if it is unreadable."""
+    """Returns the content of a file of a run. Returns `missing` if the file does not exist, or if it is unreadable,
+    which also adds a problem."""
     try:
         return decode(files.read_text(path, MAX_FILE_BYTES))
     except NotFoundError:

@@ -28,8 +28,9 @@ class TargetView(msgspec.Struct, frozen=True):
 
 
 class NeighbourView(msgspec.Struct, frozen=True):
-    """An active memory similar to a candidate. `similarity` is from 0 to 1. `hash` identifies the file's text as shown;
-    clients can send it back with the person's choice. `text` is what to show of `body` beside the title."""
+    """An active memory similar to a candidate. `similarity` is from 0 to 1. `hash` identifies the file's text as
+    shown; clients can send it back with the person's choice. `text` is the part of `body` to show in addition to the
+    title."""
 
     id: str
     title: str
@@ -54,15 +55,15 @@ class SuggestedView(msgspec.Struct, frozen=True):
 
 
 class CandidateView(msgspec.Struct, frozen=True):
-    """A waiting candidate.
+    """A waiting candidate. `turn` is the id of the turn that its claim comes from. A suggestion of maintain has a
+    `reason`, but no session, turn, platform or signal.
 
-    `turn` is the id of the turn that its claim comes from. A suggestion of maintain has a `reason`, but no session,
-    turn, platform or signal. `agent` is the platform's name for people. `diff` is the change of the memory it rewrites.
-    `targets` are the memories it changes or ends, `target` the id of the first, and `ends` the ids of those that would
-    no longer be active. `neighbours` are the most similar active memories, best first; `waiting_since` is when its file
-    was last written, "" if unknown; `suggested` is the preselected answer for one of them. `scope` "global":
-    it would become one of the person's own memories. `can_change_kind`: the memory it would add can be of another kind.
-    `text` is what to show of `body` beside the title and the quotes: what they do not say themselves.
+    `agent` is the platform's display name. `diff` is the change of the memory it rewrites. `targets` are the
+    memories it changes or ends, `target` the id of the first, and `ends` the ids of those that would no longer be
+    active. `neighbours` are the most similar active memories, best first; `waiting_since` is when its file was last
+    written, "" if unknown; `suggested` is the preselected answer for one of them. `scope` "global": it would become
+    one of the person's own memories. `can_change_kind`: the kind of the memory it would add can be changed. `text`
+    is the part of `body` to show in addition to the title and the quotes, without what these already say.
     """
 
     id: str
@@ -99,9 +100,9 @@ class CandidateView(msgspec.Struct, frozen=True):
 
 
 class LeftOutView(msgspec.Struct, frozen=True):
-    """A claim that was not proposed. `why` is the `reason` in words, and `detail` its details in this case. `quote` is
-    "" if there is no quote; `score` is the ranking score, if it was ranked. `can_propose` is false if no memory can be
-    made of it."""
+    """A claim that was not proposed. `why` is the `reason` in words, and `detail` gives the details for this claim.
+    `quote` is "" if there is no quote; `score` is the ranking score, if it was ranked. `can_propose` is false if no
+    memory can be made from it."""
 
     id: str
     reason: str

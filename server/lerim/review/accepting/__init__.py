@@ -1,4 +1,4 @@
-"""Deciding about a waiting candidate: accept, edit or reject it."""
+"""Accepts, edits and rejects waiting candidates."""
 
 import lazy_loader
 

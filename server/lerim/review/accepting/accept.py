@@ -1,4 +1,5 @@
-"""Accepting a candidate: checks, the answer about a neighbouring memory, the file changes, and what is recorded."""
+"""Accepts a candidate: performs the checks, applies the answer about a neighbouring memory, changes the files, and
+records the result."""
 
 from __future__ import annotations
 
@@ -58,12 +59,12 @@ def accept_candidate(
     one; otherwise the new memory is kept beside its neighbours. The first accept in a project only returns `ask_quotes`
     unless `quotes` is given.
 
-    `automatic`: no person looked at the candidate; it then keeps its confidence, which is otherwise raised to at least
-    `ACCEPTED_CONFIDENCE`. `in_bulk`: it is accepted with all others that wait. The ranking learns neither from
-    automatic nor from bulk accepts, and maintenance may still propose to merge the memory with those near it. `bulk`:
-    it is done together with others, under a lock that is held already. For `seen`, see `check_seen`.
-
-    Raises StaleError if a file that would be changed is not as it was shown, NotFoundError, MemoryError_, BusyError.
+    `automatic`: no person looked at the candidate; it then keeps its confidence, which is otherwise raised to at
+    least `ACCEPTED_CONFIDENCE`. `in_bulk`: it is accepted together with all others that wait. The ranking learns
+    neither from automatic nor from bulk accepts, and maintenance may still propose to merge the memory with those
+    near it. `bulk`: it is accepted together with others, under a lock that is already held. For `seen`, see
+    `check_seen`. Raises StaleError if a file that would be changed is no longer as it was shown, NotFoundError,
+    MemoryError_, BusyError.
     """
     in_bulk = bulk is not None
     with actions.locked_ledger(paths) if bulk is None else nullcontext(bulk.ledger) as ledger:
@@ -86,7 +87,7 @@ def accept_candidate(
             final = replace(apply_choice(store, final, choice), overwrites_body=overwrites_body)
         check_lost_targets(paths, ledger, final)
         check_rating_stands(paths, ledger, final)
-        if final.action != "same":  # which leaves the memory's file as it is
+        if final.action != "same":  # "same" leaves the memory's file as it is
             check_changed_targets(paths, ledger, final)
         if shared != store.quotes.read_choice():
             paths.make_private_folder()
@@ -154,12 +155,12 @@ def _find_reference_problems(paths: ReviewPaths, accepted: Proposal) -> list[Ref
 
 
 def record_kept(paths: ReviewPaths, memory_id: str, now: datetime | None = None) -> None:
-    """Records that a person wants to keep this memory, which restarts the time it counts as unused."""
+    """Records that a person wants to keep this memory. The time during which it counts as unused then starts again."""
     Uses(paths.private).record_use([memory_id], "kept", now or datetime.now(UTC))
 
 
 def _record_unedited_texts(ledger: Ledger, proposal: Proposal, effect: Effects) -> None:
-    """Records the texts that no person has edited; only these may be changed automatically."""
+    """Records the texts that no person has edited. Only these texts may be changed automatically."""
     if proposal.edited:
         return
     unedited = all(ledger.is_ours(one.text_hash) for one in proposal.target_memories)
@@ -172,9 +173,9 @@ def _record_unedited_texts(ledger: Ledger, proposal: Proposal, effect: Effects) 
 def apply_choice(store: Store, proposal: Proposal, choice: NeighbourChoice) -> Proposal:
     """Returns a copy of the candidate with the action and the target that the person chose. Writes nothing.
 
-    Raises MemoryError_ if the proposal is a suggestion, whose memories Lerim chose, or if what it is to answer is not a
-    question; StaleError if the memory is no longer active or, unless the answer is `same`, if its text is not what the
-    person saw.
+    Raises MemoryError_ if the proposal is a suggestion, whose memories Lerim chose, or if it is to answer a memory
+    that is not a question. Raises StaleError if the memory is no longer active or, unless the answer is `same`, if
+    its text is not the one that the person saw.
     """
     if not proposal.is_claim:
         raise MemoryError_(

@@ -29,8 +29,8 @@ def auto_accept(
     session's candidate also waits if a similar memory exists or if it would change a memory. A suggestion also waits if
     it would change a text that a person wrote or end a memory that they restored.
 
-    If the person has not chosen where quotes are kept, they stay on this machine. `now` is the time of the accept,
-    by default the current time. Raises MemoryError_, BusyError.
+    If the person has not chosen where quotes are kept, they stay on this machine. `now` is the time of the accept;
+    the default is the current time. Raises MemoryError_, BusyError.
     """
     store = paths.store()
     for _ in range(_MAX_TRIES):
@@ -77,8 +77,9 @@ def _load_waiting(paths: ReviewPaths) -> list[Proposal]:
 
 
 def doubt_reason(proposal: Proposal) -> str:
-    """Returns why a person has to look at this proposal before it is accepted, or "". This is the only check of a
-    claim that `review accept --all`, `--accept-above` and the automatic review share."""
+    """Returns why a person has to look at this proposal before it is accepted, or "" if there is no such reason.
+    This is the only check of a claim that `review accept --all`, `--accept-above` and the automatic review have in
+    common."""
     if proposal.flags:
         return ", ".join(proposal.flags)
     if proposal.session and not any(item.who in ("user", "assistant") for item in proposal.record.evidence):

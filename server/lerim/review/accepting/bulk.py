@@ -1,4 +1,4 @@
-"""Deciding on many candidates at once: under one lock, and undone together."""
+"""Accepts or rejects many candidates at once: under one lock, and so that they are undone together."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Decision = Literal["accept", "reject"]
 
 @dataclass(frozen=True, slots=True)
 class BulkResult:
-    """What became of candidates that were decided together, by their ids.
+    """The results for candidates that were decided together, by their ids.
 
-    `decided` no longer wait; `results` are what was done, in the same order. `doubtful` were not accepted, because they
-    have warnings or rest only on a tool or web page. `problems` has one for each that failed. `ask_quotes`: nothing was
-    changed; the person must first decide whether quotes are shared in git.
+    `decided` no longer wait; `results` has what was done with each of them, in the same order. `doubtful` were not
+    accepted, because they have warnings or rest only on a tool or web page. `problems` has one entry for each that
+    failed. `ask_quotes`: nothing was changed; the person must first decide whether quotes are shared in git.
     """
 
     decided: tuple[str, ...] = ()
@@ -47,8 +47,8 @@ def decide_in_bulk(
 ) -> BulkResult:
     """Accepts or rejects these candidates, in this order. `undo_last` with `bulk_id` undoes all of them.
 
-    A failure does not stop the others. What was done when the process is killed stays done, and can be undone. Raises
-    MemoryError_, BusyError.
+    A failure does not stop the others. If the process is killed, the decisions made until then remain and can be
+    undone. Raises MemoryError_, BusyError.
     """
     with actions.locked_ledger(paths) as ledger:
         bulk = HeldBulk(bulk_id, ledger)
@@ -78,8 +78,8 @@ def _decide_each(
 
 
 def _find_doubtful(paths: ReviewPaths, ledger: Ledger, candidate_ids: Sequence[str]) -> Iterator[str]:
-    """Yields those of the candidates that a person has to look at alone. What cannot be read fails when it is
-    accepted."""
+    """Yields the candidates that a person has to look at one by one. A candidate that cannot be read is not among
+    them: accepting it fails."""
     store = paths.store()
     states = ledger.states()
     for name in candidate_ids:

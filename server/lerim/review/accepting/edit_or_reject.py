@@ -1,4 +1,4 @@
-"""Editing and rejecting a waiting candidate."""
+"""Edits and rejects waiting candidates."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def edit_candidate(paths: ReviewPaths, candidate_id: str, edit: CandidateEdit, *
 def save_edit(
     paths: ReviewPaths, ledger: Ledger, proposal: Proposal, text: str, now: datetime | None = None
 ) -> Action | None:
-    """Writes the edited text of a candidate as an action of its own; None if the text is the same. Raises StaleError,
-    MemoryError_."""
+    """Writes the edited text of a candidate as an action of its own and returns the action, or None if the text is
+    the same. Raises StaleError, MemoryError_."""
     if text == proposal.text:
         return None
     change = FileChange("review", str(paths.state_anchor), str(proposal.path), proposal.text, text)

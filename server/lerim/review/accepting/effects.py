@@ -59,7 +59,7 @@ class Effects:
 
 
 def compute_effects(store: Store, proposal: Proposal, verify: Verify = lambda memory, _: memory) -> Effects:
-    """Computes what accepting a proposal changes, from its `target_memories`.
+    """Computes the file changes of accepting a proposal from its `target_memories`.
 
     Raises NotFoundError if a target cannot be read, MemoryError_ if a file cannot be changed line by line.
     """
@@ -172,7 +172,7 @@ def _move_changes(store: Store, stored: StoredMemory, before: str, after: str, s
 
 
 def file_change(store: Store, path: Path, before: str | None, after: str | None) -> FileChange:
-    """Returns a change of a memory's file."""
+    """Returns the change of a memory's file from the text `before` to the text `after`; None stands for no file."""
     return FileChange("memory", str(store.anchor), str(path), before, after)
 
 

@@ -1,4 +1,4 @@
-"""Adding a memory that a person writes by hand."""
+"""Adds a memory that a person writes by hand."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from lerim.review.review_paths import ReviewPaths
 
 @dataclass(frozen=True, slots=True)
 class SessionOrigin:
-    """The words of a session that a person made a memory of. `source` is `<platform>:<session>#<turn>`, `time` when
-    they were said."""
+    """The words of a session from which a person made a memory. `source` is `<platform>:<session>#<turn>`; `time` is
+    when they were said."""
 
     source: str
     time: datetime
@@ -54,9 +54,9 @@ def add_memory(
     """Saves a memory that a person wrote by hand, without secrets; this can be undone. If an active memory has the same
     words, nothing is written and the result has the code "already".
 
-    With `origin` it is as if a candidate from these words had been accepted: they are its evidence, its confidence is
-    that of accepted candidates, and the first time in a project the result only has `ask_quotes`, unless `quotes` is
-    given. Raises MemoryError_.
+    With `origin`, the result is the same as if a candidate made from these words had been accepted: the words are
+    its evidence, its confidence is that of accepted candidates, and the first time in a project the result only has
+    `ask_quotes`, unless `quotes` is given. Raises MemoryError_.
     """
     if not join_lines(title):
         raise MemoryError_("A memory needs a title.", where="title", todo="Write one.")

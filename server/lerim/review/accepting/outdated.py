@@ -1,4 +1,4 @@
-"""Proposals that no longer fit the memories they are about: checked, shown again or withdrawn."""
+"""Checks whether proposals still fit the memories they are about. Those that do not are shown again or withdrawn."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ def check_lost_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -
 
 
 def check_rating_stands(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -> None:
-    """Raises StaleError if the proposal archives a memory because a person rated it wrong or outdated, and that rating
-    no longer counts: it was undone, or they chose to keep the memory since. The proposal is then withdrawn."""
+    """Raises StaleError if the proposal would archive a memory because a person rated it wrong or outdated, and that
+    rating no longer counts, because it was undone or because the person has chosen to keep the memory since. The
+    proposal is then withdrawn."""
     if proposal.action != "archive" or not is_feedback_reason(proposal.reason):
         return
     uses = Uses(paths.private)
@@ -77,8 +78,8 @@ def withdraw_archiving(
     paths: ReviewPaths, ledger: Ledger, memory_id: str, reason: str = UNRATED_NOTE, text: str = ""
 ) -> None:
     """Withdraws the waiting proposals to archive a memory, except those that a person edited or that cannot be read.
-    `text` limits this to proposals made when the memory's file had the text with this hash. Raises as
-    `withdraw_in_ledger`."""
+    `text` limits this to proposals made when the memory's file had the text with this hash. Raises the same errors
+    as `withdraw_in_ledger`."""
     unfinished = {action.candidate for action in ledger.unfinished_actions()}
     for claim in ledger.claims("pending"):
         if claim.source.startswith(f"{SUGGESTION_PREFIX}archive:{memory_id}@{text}"):
@@ -88,7 +89,8 @@ def withdraw_archiving(
 
 
 def _refresh_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -> None:
-    """Updates the target hashes in the candidate file, so that the next accept applies to what the person now sees."""
+    """Updates the target hashes in the candidate file, so that the next accept applies to the texts that the person
+    now sees."""
     hashes = {one.record.id: one.text_hash for one in proposal.target_memories}
     targets = [Target(one.id, hashes.get(one.id, one.hash)) for one in proposal.targets]
     keys = action_fields(proposal.action, targets, proposal.reason, proposal.maker)

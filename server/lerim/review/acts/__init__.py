@@ -1,4 +1,4 @@
-"""What a person does to an accepted memory by hand, and undoing it."""
+"""The actions that a person performs by hand on an accepted memory, and undoing them."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Merging memory files: a file with git conflict markers, or two files with the same id."""
+"""Merges memory files: a file with git conflict markers, or two files with the same id."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ class ConflictMerge:
 
 
 def merge_conflict(paths: ReviewPaths, path: Path, *, preview: bool = False) -> ConflictMerge:
-    """Joins both sides of a memory's file that has conflict markers, or the files that have the id of this one.
+    """Merges both sides of a memory's file that has conflict markers, or the files that have the same id as this one.
+    With `preview`, nothing is written.
 
-    Nothing is written for a `preview`. Raises NotFoundError where there is nothing to join, ConflictError where one
-    side removed it, MemoryError_ where a side is not a memory, StaleError, BusyError, BoundaryError.
+    Raises NotFoundError if there is nothing to merge, ConflictError if one side removed the memory, MemoryError_ if
+    a side is not a memory, StaleError, BusyError, BoundaryError.
     """
     if preview:
         store = paths.store()
@@ -53,8 +54,8 @@ def merge_conflict(paths: ReviewPaths, path: Path, *, preview: bool = False) -> 
 
 
 def find_merged_file(paths: ReviewPaths, changes: Sequence[FileChange]) -> Path | None:
-    """Returns the file among these changes that git already lists as merged, if undoing them would restore conflict
-    markers."""
+    """Returns the file among these changes that git already lists as merged and in which undoing them would restore
+    conflict markers; None if there is none."""
     if not any(one.before and split_conflict(one.before) for one in changes):
         return None
     known = _merge_stages(paths)
@@ -94,7 +95,8 @@ def _removed_error(path: Path) -> ConflictError:
 
 
 def _plan_merge(paths: ReviewPaths, store: Store, path: Path) -> tuple[list[FileChange], Path]:
-    """Returns the changes that merge all files of an id, and the path of the one that remains, which is first."""
+    """Returns the changes that merge all files of an id, and the path of the file that remains. Its change comes
+    first."""
     store.relative_name(path)
     memory_files = store.paths_of(path.stem)
     if not memory_files:

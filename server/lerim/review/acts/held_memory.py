@@ -1,4 +1,4 @@
-"""One memory's file under the review lock, and the actions that change it."""
+"""A memory held under the review lock, and the functions that perform actions on it."""
 
 from __future__ import annotations
 
@@ -46,11 +46,12 @@ class HeldMemory:
         return lifecycle.is_transition_allowed(self.status, status, primitive or self.record.primitive)
 
     def rewrite_change(self, text: str) -> FileChange:
-        """Returns the file change that replaces its text."""
+        """Returns the file change that replaces the memory's text."""
         return file_change(self.store, self.path, self.text, text)
 
     def move_changes(self, to: Path, text: str | None = None) -> list[FileChange]:
-        """Returns the file changes that move it. The new file is written first, so that the memory always exists."""
+        """Returns the file changes that move the memory. The new file is written first, so that the memory always
+        exists."""
         if to == self.path:
             return [self.rewrite_change(self.text if text is None else text)]
         return [
@@ -59,13 +60,13 @@ class HeldMemory:
         ]
 
     def updated_text(self, changes: dict[str, HeaderValue], body: str | None = None) -> str:
-        """Its text with these keys changed. Raises MemoryError_."""
+        """Returns the memory's text with these keys changed. Raises MemoryError_."""
         return record.update_record_text(self.text, changes, body, str(self.path))
 
     def perform(
         self, kind: ActionKind, label: str, changes: Sequence[FileChange], path: Path | None = None
     ) -> ReviewResult:
-        """Perform an action on this memory. Raises StaleError, MemoryError_."""
+        """Performs an action on this memory. Raises StaleError, MemoryError_."""
         return perform_act(self.paths, self.ledger, kind, label, changes, self.record.id, path or self.path)
 
 
@@ -78,7 +79,7 @@ def perform_act(
     memory: str,
     path: Path,
 ) -> ReviewResult:
-    """Perform a manual action and return its result."""
+    """Performs a manual action and returns its result."""
     action = actions.perform_action(paths, ledger, kind, label, "", ("accepted", "accepted"), changes, memory)
     if kind in _KEEPING_ACTS:
         record_kept(paths, memory)
@@ -115,12 +116,12 @@ def _unknown_memory(paths: ReviewPaths, memory_id: str) -> NotFoundError:
 
 
 def current_second() -> datetime:
-    """Returns the time now (UTC), without microseconds."""
+    """Returns the current time (UTC), without microseconds."""
     return datetime.now(UTC).replace(microsecond=0)
 
 
 def retry_if_stale(paths: ReviewPaths, memory_id: str, act: Callable[[HeldMemory], ReviewResult]) -> ReviewResult:
-    """Perform an action that does not depend on the memory's text; retries if a person saves the file meanwhile."""
+    """Performs an action that does not depend on the memory's text. Retries it if a person saves the file meanwhile."""
     for _ in range(_MAX_TRIES):
         with suppress(StaleError), hold_memory(paths, memory_id) as memory:
             return act(memory)

@@ -1,4 +1,4 @@
-"""Changing a memory's kind, answering a question with a decision, and copying a memory to the person's own."""
+"""Changes a memory's kind, answers a question with a decision, and copies a memory to the person's own memories."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def change_kind(
 ) -> ReviewResult:
     """Changes a memory's primitive (its file moves, its id stays) or the kind of a learning.
 
-    If no kind is given, a learning keeps its kind, or gets the one it had before it became another primitive, or else
-    "insight". Raises as `edit_memory`.
+    If no kind is given, a learning keeps its kind, or gets the one it had before it became another primitive, or
+    else "insight". Raises the same errors as `edit_memory`.
     """
     if primitive == "summary" or (kind is not None and primitive != "learning"):
         message = "A memory cannot become a summary." if primitive == "summary" else f"A {primitive} has no kind."
@@ -70,7 +70,7 @@ def promote_question(
     """Answers a question with a new decision, which resolves the question; the question is archived.
 
     `title` defaults to that of the question. The question's body is not copied, since it says that the question is
-    open. Raises as `edit_memory`, and MemoryError_ if it is not an open question.
+    open. Raises the same errors as `edit_memory`, and MemoryError_ if the memory is not an open question.
     """
     with hold_memory(paths, memory_id) as memory:
         old = memory.record
@@ -98,10 +98,11 @@ def promote_question(
 
 
 def globalize_memory(paths: ReviewPaths, memory_id: str, *, move: bool = False) -> ReviewResult:
-    """Copies an active memory to the person's own memories, which apply in every repository. The project's file stays;
-    with `move` it is removed, unless it replaced or resolved other memories of the project.
+    """Copies an active memory to the person's own memories, which apply in every repository.
 
-    References to files and links to other memories of this repository are not copied. Raises as `edit_memory`.
+    The project's file stays; with `move` it is removed, unless it replaced or resolved other memories of the
+    project. References to files and links to other memories of this repository are not copied. Raises the same
+    errors as `edit_memory`.
     """
     own = paths.personal()
     if paths.project.is_personal:

@@ -1,4 +1,4 @@
-"""Archiving, restoring and deleting a memory, and when and why one was archived."""
+"""Archives, restores and deletes a memory, and finds when and why one was archived."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lerim.review.review_paths import ReviewPaths
 
 
 def archive_memory(paths: ReviewPaths, memory_id: str, reason: str = "") -> ReviewResult:
-    """Archives a memory: its file moves to `archived/` unchanged. Raises as `edit_memory`."""
+    """Archives a memory: its file moves to `archived/` unchanged. Raises the same errors as `edit_memory`."""
 
     def put_away(memory: HeldMemory) -> ReviewResult:
         if not memory.can_become("archived"):
@@ -32,9 +32,9 @@ def archive_memory(paths: ReviewPaths, memory_id: str, reason: str = "") -> Revi
 
 
 def restore_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
-    """Restores a memory that was archived, superseded or resolved; the links that ended it are removed on both sides.
+    """Restores a memory that was archived, superseded or resolved.
 
-    Raises as `edit_memory`.
+    The links to the memory that ended it are removed on both sides. Raises the same errors as `edit_memory`.
     """
 
     def bring_back(memory: HeldMemory) -> ReviewResult:
@@ -63,7 +63,8 @@ def _unlink(store: Store, ender: StoredMemory, memory_id: str) -> FileChange:
 
 
 def delete_theme(paths: ReviewPaths, memory_id: str) -> ReviewResult:
-    """Deletes a theme's file; everything else is archived, not deleted. Raises as `edit_memory`."""
+    """Deletes the file of a theme; memories of any other primitive are archived rather than deleted. Raises the same
+    errors as `edit_memory`."""
     with hold_memory(paths, memory_id) as memory:
         if memory.record.primitive != "theme":
             todo = f"Archive it: `lerim memory archive {memory_id}`."
@@ -81,7 +82,7 @@ class MemoryEnding:
 
 
 def archived_label(title: str, reason: str) -> str:
-    """Returns the label of the action that archives a memory. `_why` reads the reason back from it."""
+    """Returns the label of the action that archives a memory. `_why` extracts the reason from it again."""
     return f"Archived: {title} ({reason})" if reason else f"Archived: {title}"
 
 

@@ -1,4 +1,4 @@
-"""Repairing links between memories that do not agree on both sides, as one action that can be undone."""
+"""Repairs links that only one of two memories has, as one action that can be undone."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class RepairResult:
 
 def repair_links(paths: ReviewPaths, now: datetime | None = None) -> RepairResult:
     """Makes the links of all memories agree, as one action (`memory/links.py`). A file that cannot be changed becomes a
-    problem. If the index says that all links agree, only files that changed since its last update are read. `now` is
-    the time of the action, by default the current time.
+    problem.
 
-    Raises MemoryError_ if the ledger cannot be used, BusyError.
+    If the index says that all links agree, only files that changed since its last update are read. `now` is the time
+    of the action; the default is the current time. Raises MemoryError_ if the ledger cannot be used, BusyError.
     """
     known = memory_search.load_links(paths.project, paths.home)
     if known is not None and not links.find_memories_to_repair(known):

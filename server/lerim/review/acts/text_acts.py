@@ -1,4 +1,4 @@
-"""Editing, verifying and rating a memory."""
+"""Edits, verifies and rates memories."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def edit_memory(paths: ReviewPaths, memory_id: str, edit: MemoryEdit) -> ReviewR
 
 
 def _edited_text(memory: HeldMemory, edit: MemoryEdit) -> str:
-    """Returns the edited text. A part that was sent back as shown (with secrets removed) is left unchanged."""
+    """Returns the edited text. A part that comes back exactly as it was shown (with secrets removed) is left
+    unchanged."""
     old = memory.record
     words = clean_edit(edit, memory.path)
     changes: dict[str, HeaderValue] = {}
@@ -75,9 +76,12 @@ def _edited_text(memory: HeldMemory, edit: MemoryEdit) -> str:
 
 
 def verify_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
-    """Confirm that a memory is still true: its references are compared with their current state from now on, those that
-    moved are updated, and its confidence becomes at least `ACCEPTED_CONFIDENCE`. Raises as `edit_memory`,
-    MissingReferenceError if a reference is not found, and MemoryError_ if that state cannot be saved."""
+    """Confirms that a memory is still true: its references are compared with their current state from now on,
+    references whose place moved are updated, and its confidence becomes at least `ACCEPTED_CONFIDENCE`.
+
+    Raises the same errors as `edit_memory`, MissingReferenceError if a reference is not found, and MemoryError_ if
+    that state cannot be saved.
+    """
     with hold_memory(paths, memory_id) as memory:
         unverified = replace(memory.record, verified="")
         verified = verifying.verify_record(paths.project, paths.home, unverified, current_second())
@@ -115,7 +119,7 @@ def _require_found(memory: HeldMemory) -> None:
 def give_feedback(paths: ReviewPaths, memory_id: str, said: Feedback) -> ReviewResult:
     """Records a person's rating of a memory and changes its confidence (`lifecycle.confidence_after_feedback`).
 
-    If it is rated useful, waiting proposals to archive it are withdrawn. Raises as `edit_memory`.
+    If it is rated useful, waiting proposals to archive it are withdrawn. Raises the same errors as `edit_memory`.
     """
     with hold_memory(paths, memory_id) as memory:
         old = memory.record

@@ -1,4 +1,4 @@
-"""Undoing the last action, or one given by its id."""
+"""Undoes the last action, or one given by its id."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ _AFTER_UNDO: dict[ActionKind, str] = {
     "restore": "It is inactive again",
     "delete": "It exists again",
 }
-"""What is true after an action was undone. Only the label says it of feedback; of other kinds the label is shown."""
+"""The text for what is true after an action of each kind was undone. For feedback, the text is made from the
+action's label; for other kinds that are not listed, the label is shown."""
 
 
 class StepView(msgspec.Struct, frozen=True):
@@ -52,10 +53,10 @@ class StepView(msgspec.Struct, frozen=True):
 
 
 def undo_last(paths: ReviewPaths, action: str | None = None) -> ReviewResult:
-    """Undos an action, given by its id or a unique prefix of it; by default the last one.
+    """Undoes an action, given by its id or a unique prefix of it; by default the last one.
 
-    Raises StaleError, with the diff, if its files have changed since. Undo without an id then skips this action and
-    takes the one before, until the files are again as the action left them.
+    Raises StaleError, with the diff, if its files have changed since. From then on, undo without an id skips this
+    action and takes the one before it, until the files have again the texts that the action left.
     """
     with actions.locked_ledger(paths) as ledger:
         action = ledger.complete_action_id(action) if action else None
@@ -106,8 +107,8 @@ def _undo_one(paths: ReviewPaths, ledger: Ledger, target: Action) -> None:
 
 
 def _undo_bulk(paths: ReviewPaths, ledger: Ledger, bulk: str, members: Sequence[Action]) -> ReviewResult:
-    """Undos those actions of a bulk that are done, the newest first. One whose files have changed since does not stop
-    the others; the error of the first is raised if none could be undone."""
+    """Undoes the actions of a bulk that are done, the newest first. An action whose files have changed since does
+    not stop the others. If none could be undone, the error of the first one is raised."""
     undone: list[Action] = []
     failed: list[StaleError] = []
     done = [one for one in members if one.stage == "done"]
@@ -145,9 +146,9 @@ def _restored_candidates(undone: Sequence[Action]) -> tuple[str, ...]:
 
 
 def undo_auto_accept(paths: ReviewPaths, ledger: Ledger, turn: str, title: str = "") -> None:
-    """Undos the automatic accepts of claims that come from this turn (its id) and, if given, have this title, for a
-    caller that already holds the ledger. The candidates wait again. An accept whose files were changed since is not
-    undone. Raises MemoryError_."""
+    """Undoes the automatic accepts of claims that come from this turn (its id) and, if a title is given, have this
+    title. The caller already holds the ledger. The candidates wait again. An accept whose files were changed since
+    is not undone. Raises MemoryError_."""
     claims = {one.id for one in ledger.claims("accepted") if ledger.is_claim_of(one, turn, title)}
     for step in list(ledger.list_actions("done")) if claims else ():
         if step.kind == "settle" and step.candidate in claims and not _changed(paths, step):
@@ -168,7 +169,7 @@ def find_undoable(paths: ReviewPaths) -> Action | None:
 
 
 def list_steps(paths: ReviewPaths) -> list[StepView]:
-    """Returns the latest `MAX_LISTED` actions, the newest first; a bulk is one. Raises MemoryError_."""
+    """Returns the latest `MAX_LISTED` actions, the newest first; a bulk counts as one action. Raises MemoryError_."""
     with paths.open_ledger_if_any() as ledger:
         actions_done = ledger.list_actions("done", "undone") if ledger is not None else ()
         steps = groupby(actions_done, lambda one: _bulk_of(one) or one.id)

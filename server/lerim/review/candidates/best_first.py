@@ -1,7 +1,8 @@
-"""What the headers of candidates say: their order in the review, and the files that they speak of.
+"""Reads the headers of candidates: sorts candidates in the order of the review, and finds those about a file.
 
-The order is that of the editor's panel (`arrangement.ts`): those with the highest confidence first, and of those with
-the same, the one that was said first. A header is remembered until its file changes, so a long list is not read whole.
+The order is that of the editor's panel (`arrangement.ts`): the highest confidence first, and at equal confidence the
+claim that was made first. A header is remembered until its file changes, so that a long list is not read again as a
+whole.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _MAX_REMEMBERED = 10_000
 
 
 class _Head(NamedTuple):
-    """The defaults are those of a file that cannot be read: it comes last."""
+    """The values of a candidate's header. The defaults are for a file that cannot be read, which comes last."""
 
     confidence: float = 0.0
     time: datetime = datetime.max.replace(tzinfo=UTC)
@@ -37,7 +38,7 @@ def sort_best_first(paths: ReviewPaths, candidate_ids: Sequence[str]) -> list[st
 
 
 def select_with_file(paths: ReviewPaths, candidate_ids: Sequence[str], file: str) -> list[str]:
-    """Returns those of the candidates that have a reference to this file or to something in it."""
+    """Returns the candidates that have a reference to this file or to something in it."""
     return [name for name in candidate_ids if file in _load_head(paths, name).files]
 
 

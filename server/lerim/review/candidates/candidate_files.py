@@ -69,7 +69,8 @@ def load_candidates(
 def list_candidate_ids(
     paths: ReviewPaths, known_ids: Collection[str], unfinished_ids: Collection[str] = ()
 ) -> tuple[list[str], list[Problem]]:
-    """Returns the ids of the candidates in the review folder, in their order: they begin with the day of the turn.
+    """Returns the ids of the candidates in the review folder, in the order of their days: an id begins with the day of
+    its turn.
 
     A file whose id is not in `known_ids` becomes a problem. `unfinished_ids` are skipped, because an action on them
     is still in progress.
@@ -120,7 +121,7 @@ def load_each_candidate(paths: ReviewPaths, ids: Iterable[str], store: Store) ->
 
 def parse_candidate(text: str, path: Path, store: Store, saved_text: str | None = None) -> Proposal:
     """Parses the text of a candidate file and compares it with the current state of its targets. `saved_text` is the
-    file's text, if it differs from `text`. Raises MemoryError_."""
+    text that the file has, if `text` differs from it. Raises MemoryError_."""
     return _with_current_targets(parse_candidate_alone(text, path, saved_text), store)
 
 
@@ -197,7 +198,8 @@ def _with_current_targets(proposal: Proposal, store: Store) -> Proposal:
 
 
 def choose_action(primitive: str, kept: MemoryRecord | None, ended: Sequence[MemoryRecord]) -> ProposedAction:
-    """Returns the action of a candidate that rewrites the memory `kept`, if any, and ends the memories `ended`."""
+    """Returns the action of a candidate that rewrites the memory `kept` (None: no memory) and ends the memories
+    `ended`."""
     if kept is not None:
         return "merge" if any(one.primitive == kept.primitive for one in ended) else "update"
     if not ended:

@@ -1,4 +1,4 @@
-"""The new texts of memory files when a proposal is accepted. These functions only compute texts; none writes a file."""
+"""Computes the new texts of memory files for an accepted proposal. No function here writes a file."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def linked_text(before: str, path: Path, ended: Iterable[MemoryRecord]) -> str:
 
 
 def ended_text(before: str, path: Path, old: MemoryRecord, heir_id: str, heir: MemoryRecord) -> str:
-    """Returns the text of an ended memory's file, with the link to the memory `heir`, whose id will be `heir_id`.
-    Raises MemoryError_."""
+    """Returns the text of an ended memory's file, with a link to the memory `heir`, which will have the id
+    `heir_id`. Raises MemoryError_."""
     return record.update_record_text(
         before, {"resolved_by" if is_answered(old, heir) else "superseded_by": heir_id}, where=str(path)
     )
@@ -90,15 +90,15 @@ def text_with_references(before: str, path: Path, references: Sequence[str]) -> 
 
 
 def ended_ids(new: MemoryRecord, ended: Iterable[MemoryRecord]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Returns the ids that a memory supersedes and those it resolves, once it also ends these memories."""
+    """Returns the ids that a memory supersedes and the ids that it resolves, including these `ended` memories."""
     ended = tuple(ended)
     supersedes = _join_unique(new.supersedes, (one.id for one in ended if not is_answered(one, new)))
     return supersedes, _join_unique(new.resolves, (one.id for one in ended if is_answered(one, new)))
 
 
 def is_answered(old: MemoryRecord, by: MemoryRecord) -> bool:
-    """Returns whether the memory `old`, ended by the memory `by`, is a question that was answered (else it was
-    replaced)."""
+    """Returns whether the memory `old`, which the memory `by` ended, is a question that was answered. Otherwise it
+    was replaced."""
     return old.primitive == "question" and by.primitive != "question"
 
 
@@ -114,8 +114,8 @@ def _ended_links(old: MemoryRecord, ended: Iterable[MemoryRecord]) -> dict[str, 
 
 
 def _merged_evidence(new: tuple[Evidence, ...], old: MemoryRecord, quotes: Quotes) -> tuple[Evidence, ...]:
-    """Returns the merged evidence as it is written to the file. Duplicates are recognised by their quotes, also by
-    those kept in the private folder."""
+    """Returns the merged evidence in the form in which it is written to the file. Duplicates are recognised by their
+    quotes, including the quotes in the private folder."""
     old_evidence = quotes.join_quotes(old)[0].evidence[: len(old.evidence)]
     file_evidence = dict(zip(old_evidence, old.evidence, strict=True))
     if quotes.read_choice() == "local":

@@ -45,19 +45,18 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A waiting candidate.
+    """A waiting candidate. `record` is the memory it would become.
 
-    `record` is the memory it would become. `targets` are the memories it would change or end; for an addition, the
-    archived memory it restores, if any. `accepting/effects.py` defines what each action does with them.
-    `target_memories` are the targets in their current state, `lost_targets` the ids of targets that no longer exist or
-    are no longer active. If too few targets remain, the proposal `is_obsolete`. `diff` is the unified diff of the
-    memory that is rewritten.
+    `targets` are the memories it would change or end; for an addition, the archived memory it restores, if any.
+    `accepting/effects.py` defines what each action does with them. `target_memories` are the targets in their current
+    state, `lost_targets` the ids of targets that no longer exist or are no longer active. If too few targets remain,
+    the proposal `is_obsolete`. `diff` is the unified diff of the memory that is rewritten. `edited`: a person changed
+    its words. `overwrites_body`: its body replaces the body of the memory it changes instead of being merged with it.
 
-    `edited`: a person changed its words. `overwrites_body`: its body replaces the body of the memory it changes instead
-    of being merged with it. A suggestion of maintain or the lead has a `reason` and no session: `session`, `turn`,
-    `platform` and `signal` are empty. `neighbours` are similar active memories, if the caller asked for them;
-    `model_asked`: a model was asked about them. `text` is the text of the candidate file, possibly with an edit that is
-    not saved yet; `saved_text` is the file's text as it was read.
+    A suggestion of maintain or the lead has a `reason` and no session: `session`, `turn`, `platform` and `signal`
+    are empty. `neighbours` are similar active memories, if the caller asked for them; `model_asked`: a model was
+    asked about them. `text` is the text of the candidate file, possibly with an edit that is not saved yet;
+    `saved_text` is the text that was read from the file.
     """
 
     id: str
@@ -87,23 +86,24 @@ class Proposal:
 
     @property
     def text_hash(self) -> str:
-        """Identifies the text of the candidate's file."""
+        """The hash that identifies the text of the candidate's file."""
         return files.hash_text(self.text)
 
     @property
     def target(self) -> str:
-        """The id of the first target, or "". For an addition, the archived memory it restores."""
+        """The id of the first target, or "" if there is none. For an addition, it is the archived memory that is
+        restored."""
         return self.targets[0].id if self.targets else ""
 
     @property
     def is_claim(self) -> bool:
-        """Whether it claims something, as found in a session or a file, or said by an agent. The others are suggestions
-        to change memories that there are."""
+        """Whether the proposal makes a claim, which was found in a session or a file, or which an agent submitted.
+        All others are suggestions to change existing memories."""
         return bool(self.session) or self.maker in ("agent", "file")
 
     @property
     def can_change_kind(self) -> bool:
-        """Whether it would add a memory that can be of another kind."""
+        """Whether the proposal would add a memory whose kind can be changed."""
         return self.action == "add" and not self.targets and self.record.primitive not in ("theme", "summary")
 
     @property
@@ -143,8 +143,8 @@ def apply_edit(proposal: Proposal, edit: CandidateEdit) -> str:
 
 
 def clean_edit(edit: MemoryEdit, path: Path) -> MemoryEdit:
-    """Returns the edit as it is written to a file: without secrets. Raises MemoryError_ for an empty title, or a
-    reference that is not a path in the repository."""
+    """Returns the edit in the form in which it is written to a file: without secrets. Raises MemoryError_ for an
+    empty title, or a reference that is not a path in the repository."""
     title = None if edit.title is None else redact_secrets(join_lines(edit.title)).text
     if title == "":
         raise MemoryError_("A memory needs a title.", where=str(path), todo="Write one.")

@@ -1,4 +1,4 @@
-"""The text of a candidate file: a memory in its usual form plus the keys that only the review needs."""
+"""Renders the text of a candidate file: a memory in its usual form plus the keys that only the review needs."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ def action_fields(
 
 
 def add_repeat(waiting: Proposal, again: Candidate) -> str:
-    """Returns the text of the candidate file after its claim was found again: with the new quotes, three at most, and a
-    higher confidence for each new quote of the user.
+    """Returns the text of the candidate file after its claim was found again: with the new quotes, three at most, and
+    with a higher confidence for each new quote of the user.
 
     A quote that contains a known quote of the same turn, or is contained in one, is not new. If either candidate is
     flagged, nothing is added. Raises MemoryError_.

@@ -1,4 +1,4 @@
-"""Comparing a claim with memories near it and with claims that were met before."""
+"""Compares a claim with memories near it and with claims that were seen before."""
 
 import lazy_loader
 

@@ -23,11 +23,11 @@ ACTIONS: dict[NeighbourAnswer, Literal["same", "supersede", "update", "resolve",
     "answers": "resolve",
     "keep": "add",
 }
-"""The action of accepting a candidate, by the answer about the memory."""
+"""The action that accepting a candidate performs, by the answer about the memory."""
 ANSWERS: dict[str, NeighbourAnswer] = {**{action: answer for answer, action in ACTIONS.items()}, "merge": "changes"}
-"""The answer that an action of a session's candidate stands for; the reverse of `ACTIONS`."""
+"""The answer that each action of a session's candidate corresponds to; the reverse of `ACTIONS`."""
 WORD_HASH_SIZE = 6
-"""Bytes of a word's hash."""
+"""Number of bytes of a word's hash."""
 _TEXT_HASH_SIZE = 16
 _REWORDING_STEMS = word_stems("not never no instead rather use uses used using prefer simply")
 """Words that often differ between two readings of a turn; they do not distinguish two claims."""
@@ -76,8 +76,8 @@ class ChoiceTable:
         self._sql.execute("DELETE FROM choices WHERE action=?", (action,))
 
     def answered_memories(self, claim: Fingerprint, source: str) -> set[str]:
-        """Returns the ids of the memories that are not shown again with a claim of this source, because an answer
-        exists for a claim with the same text, or for one of the same turn with mostly the same words."""
+        """Returns the ids of the memories that are not shown again with a claim of this source. An answer about them
+        exists for a claim with the same text, or for a claim of the same turn with mostly the same words."""
         query = "SELECT claim, title, words, memory FROM choices WHERE (claim=? AND claim!=x'') OR source=?"
         rows = self._sql.execute(query, (claim.text, source))
         return {
@@ -129,5 +129,5 @@ def pack_hashes(hashes: frozenset[bytes]) -> bytes:
 
 
 def unpack_hashes(blob: bytes) -> frozenset[bytes]:
-    """Returns the hashes in a blob written by `pack`."""
+    """Returns the hashes in a blob written by `pack_hashes`."""
     return frozenset(blob[at : at + WORD_HASH_SIZE] for at in range(0, len(blob), WORD_HASH_SIZE))

@@ -28,9 +28,9 @@ from lerim.memory import (
 from lerim.review.decisions import NeighbourAnswer
 
 MAX_SHOWN_NEIGHBOURS = 3
-"""How many neighbours of a candidate are shown."""
+"""Maximum number of neighbours that are shown with a candidate."""
 MAX_SEARCHED_NEIGHBOURS = 10
-"""How many neighbours are checked for the same text."""
+"""Maximum number of neighbours that are checked for the same text."""
 MIN_NEAR_SIMILARITY = 0.3
 """Minimum similarity at which a neighbour prevents automatic acceptance of a candidate."""
 
@@ -43,13 +43,13 @@ _BEFORE_GIVEN_UP = re.compile(
     r" +(?P<what>[^.,;:()\n]{1,80})",
     re.IGNORECASE,
 )
-"""Matches phrases that come before the thing given up."""
+"""Matches phrases that precede the thing that is given up."""
 _AFTER_GIVEN_UP = re.compile(
     r"(?P<what>[^.,;:()\n]{1,80}?) +(?:is|are|was|were|has been|have been) +(?:now +)?"
     r"(?:no longer\b|replaced (?:by|with)\b|superseded by\b|obsolete\b|retired\b|dropped\b|gone\b)",
     re.IGNORECASE,
 )
-"""Matches phrases that come after the thing given up."""
+"""Matches phrases that follow the thing that is given up."""
 _PHRASE_END = re.compile(
     r" +(?:to|with|by|in favou?r of|because|since|for|and|but|when|where|so|in|on|any ?more|any longer)\b.*",
     re.IGNORECASE,
@@ -104,11 +104,11 @@ def says_the_same(candidate: Candidate, memory: MemoryRecord) -> bool:
 def suggest_from_words(
     candidate: Candidate, near: Iterable[MemoryRecord], last_said: Mapping[str, datetime]
 ) -> SuggestedAnswer | None:
-    """Returns what the candidate's own words suggest: that it replaces a memory whose title contains what the candidate
-    gives up, or answers it if it is a question. The first such memory in `near` counts.
+    """Returns the answer that the candidate's own words suggest: that it replaces a memory whose title contains what
+    the candidate gives up, or answers that memory if it is a question. The first such memory in `near` counts.
 
     `last_said` has the time of the latest turn that states a memory, by memory id, if the ledger knows it. A
-    candidate of an earlier turn suggests nothing.
+    candidate from an earlier turn than that suggests nothing.
     """
     if candidate.primitive == "question":
         return None
@@ -126,8 +126,8 @@ def suggest_from_words(
 
 
 def find_given_up(text: str) -> Iterator[str]:
-    """Yields what a text says is given up, in its own words: `pip` for "Use uv instead of pip", `retry uploads` for
-    "We no longer retry uploads"."""
+    """Yields the things that a text says are given up, in its own words: `pip` for "Use uv instead of pip", `retry
+    uploads` for "We no longer retry uploads"."""
     for pattern in (_BEFORE_GIVEN_UP, _AFTER_GIVEN_UP):
         for found in pattern.finditer(text):
             if pattern is _BEFORE_GIVEN_UP and _NEGATED_BEFORE.search(text[max(0, found.start() - 12) : found.start()]):

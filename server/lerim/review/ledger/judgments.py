@@ -20,13 +20,13 @@ from lerim import sqlite
 from lerim.errors import Problem
 from lerim.paths import Home
 
-if TYPE_CHECKING:  # a sidecar that lists candidates does without the ranker and all it reads with
+if TYPE_CHECKING:  # a sidecar that lists candidates need not import the ranker
     from lerim.extraction import Judgment, PersonalAdjustment
 
 JudgmentKind = Literal["accepted", "edited", "rejected", "wanted"]
 """What a person did with a candidate. `wanted`: they had it proposed although it was left out."""
 MAX_JUDGMENTS_PER_PROJECT = 2_000
-"""How many decisions are kept per project, the latest."""
+"""Maximum number of decisions that are kept per project, the latest ones."""
 BUSY_SECONDS = 10.0
 # An action that is not finished may still be reverted, so it does not count yet.
 _LAST_PER_CANDIDATE = (
@@ -36,7 +36,7 @@ _LAST_PER_CANDIDATE = (
 
 
 class _AsProposed(msgspec.Struct):
-    """The needed fields of a candidate as it was proposed, also by an earlier version of Lerim."""
+    """The fields of a proposed candidate that are needed here. An earlier version of Lerim may have stored them."""
 
     signal: str
     primitive: str = ""
@@ -79,7 +79,7 @@ class JudgmentTable:
 
 
 def decode_proposed(told: bytes) -> _AsProposed | None:
-    """Returns a candidate as the ledger has it; None if it cannot be read."""
+    """Returns a candidate from its stored form in the ledger; None if it cannot be read."""
     try:
         return msgspec.json.decode(told, type=_AsProposed)
     except msgspec.MsgspecError:
@@ -111,8 +111,8 @@ def count_judgments(home: Home) -> int:
 
 
 def forget_judgments(home: Home) -> ForgetResult:
-    """Deletes all decisions in all projects. From the next sync on, the ranking is uncorrected. Memories and rejections
-    stay, and undo still works."""
+    """Deletes all decisions in all projects. From the next sync on, the ranking is no longer adjusted. Memories and
+    rejections stay, and undo still works."""
     forgotten, problems = 0, []
     for path in find_ledgers(home):
         try:

@@ -1,4 +1,4 @@
-"""The review ledger of a project: the claims proposed here, what became of them, and how to undo every action.
+"""The review ledger of a project: the claims proposed here, what was decided about them, and how to undo every action.
 
 It is a database in the private folder. It therefore survives when `review/` or run folders are deleted, and no
 repository can bring its own. Claims are recognised by salted hashes of their text and words. The ledger also stores
@@ -28,16 +28,16 @@ from lerim.review.ledger.left_out import LeftOutTable
 from lerim.review.ledger.schema import LEDGER_VERSION, TooOldLedgerError, migrate_ledger
 
 ClaimState = Literal["pending", "accepted", "rejected", "withdrawn", "known", "outdated"]
-"""What became of a claim. `known`: a memory already says the same. `outdated`: a later claim took its place; only
+"""The state of a claim. `known`: a memory already says the same. `outdated`: a later claim took its place; only
 ledgers of version 5 and older contain it."""
 CandidateActionKind = Literal["accept", "settle", "edit", "reject", "withdraw", "propose"]
-"""`settle`: accepted automatically, without a person looking at it. `propose`: proposed because a person wanted it,
-although it had been left out."""
+"""An action on a candidate. `settle`: it was accepted automatically, without a person looking at it. `propose`: it
+was proposed because a person wanted it, although it had been left out."""
 HandActionKind = Literal[
     "add", "change", "archive", "restore", "kind", "delete", "promote", "globalize", "verify", "join"
 ]
 ActionKind = Literal[CandidateActionKind, HandActionKind, "feedback", "repair"]
-"""What an action does. `repair` corrects links between memories; no person triggers it."""
+"""The kind of an action. `repair` corrects links between memories; no person triggers it."""
 ActionStage = Literal["started", "reverting", "done", "undoing", "undone"]
 _PERSON_ACTIONS: tuple[ActionKind, ...] = (
     *("accept", "add", "change", "kind", "promote", "globalize", "verify", "restore"),
@@ -83,7 +83,7 @@ class LedgerClaim:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """The text of one file before and after an action; None if the file does not exist. `home` tells which folder
+    """The text of one file before and after an action; None if the file does not exist. `home` says which folder
     `path` is in. `path` and `anchor` are absolute; nothing between them may be a symbolic link."""
 
     home: Literal["memory", "review", "private", "global"]
@@ -98,11 +98,11 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that was done in the review.
+    """An action in the review.
 
-    `stage` goes from started to done, undoing and undone; if the process is killed, it stays at an intermediate stage.
-    An action whose files could not all be written is `reverting` until they are restored, and is then deleted.
-    `state_before` and `state_after` are the states of the candidate's claim.
+    `stage` goes from started to done, undoing and undone; if the process is killed, it stays at an intermediate
+    stage. An action whose files could not all be written is `reverting` until they are restored, and is then
+    deleted. `state_before` and `state_after` are the states of the candidate's claim.
     """
 
     id: str
@@ -137,7 +137,7 @@ class Ledger:
         return self._claims(f" WHERE state IN ({','.join('?' * len(states))})" if states else "", *states)
 
     def is_claim_of(self, claim: LedgerClaim, turn: str, title: str = "") -> bool:
-        """Returns whether a claim comes from this turn (its id) and, unless it is empty, has about this title."""
+        """Returns whether a claim comes from this turn (its id) and, if a title is given, has about the same title."""
         one, other = claim.fingerprint.title, self.fingerprint(title, "").title
         return claim.source.rpartition("#")[2] == turn and (not title or one <= other or other <= one)
 
@@ -146,7 +146,7 @@ class Ledger:
         return self._claims(" WHERE source=? OR (text=? AND text!=x'')", source, fingerprint.text)
 
     def claims_about(self, memory_ids: Collection[str]) -> list[LedgerClaim]:
-        """Returns the claims that became one of these memories, and those that say the same."""
+        """Returns the claims that became one of these memories, and the claims that say the same as one of them."""
         return self._claims(f" WHERE memory IN ({','.join('?' * len(memory_ids))})", *memory_ids)
 
     def find_claim(self, claim_id: str) -> LedgerClaim | None:
@@ -195,7 +195,7 @@ class Ledger:
         return decode_candidate(row[0]) if row and row[0] else None
 
     def update_said_time(self, claim_id: str, said: datetime) -> None:
-        """Records that a turn at this time states the claim, too."""
+        """Records that a turn at this time also states the claim."""
         self._sql.execute("UPDATE claims SET said=max(said, ?) WHERE id=?", (_micros(said), claim_id))
 
     def forget_left_out(self, reason: str) -> None:
@@ -206,7 +206,7 @@ class Ledger:
         )
 
     def is_ours(self, text_hash: str) -> bool:
-        """Returns whether Lerim wrote all of the memory file's text with this hash, and no person edited it."""
+        """Returns whether Lerim wrote all of the memory file text with this hash, without any edit by a person."""
         return self._sql.execute("SELECT 1 FROM ours WHERE hash=?", (text_hash,)).fetchone() is not None
 
     def record_our_text(self, text: str) -> None:
@@ -214,8 +214,8 @@ class Ledger:
         self._sql.execute("INSERT OR IGNORE INTO ours VALUES (?)", (hash_text(text),))
 
     def record_rewrite(self, candidate: str, path: str, before: str, after: str) -> None:
-        """Records that Lerim changed a candidate's file, so that it does not count as edited by a person and earlier
-        edits of it can still be undone."""
+        """Records that Lerim changed a candidate's file. The file then does not count as edited by a person, and
+        earlier edits of it can still be undone."""
         self._sql.execute(
             "UPDATE claims SET written=? WHERE id=? AND written=?", (hash_text(after), candidate, hash_text(before))
         )
@@ -314,7 +314,7 @@ class Ledger:
         return {memory: (datetime.fromisoformat(at), source) for memory, at, source in found}
 
     def list_own_memories(self) -> set[str]:
-        """Returns the ids of the memories that were accepted or added here when no file of theirs existed."""
+        """Returns the ids of the memories that were accepted or added here and had no file before."""
         found = self._sql.execute(
             "SELECT memory FROM actions WHERE stage='done' AND kind IN ('accept', 'settle', 'add') AND ("
             " SELECT min(json_extract(value, '$[3]') IS NULL) FROM json_each(changes)"
@@ -376,7 +376,7 @@ def open_ledger(private: Path, moves: Sequence[tuple[str, str]] = ()) -> Iterato
     in and the folder it is in now. Raises MemoryError_."""
     path = private / "review.sqlite3"
     with sqlite.convert_errors(path, _SCHEMA), closing(sqlite.open_database(path, _SCHEMA)) as connection:
-        connection.isolation_level = "DEFERRED"  # what is written begins a transaction
+        connection.isolation_level = "DEFERRED"  # a write begins a transaction
         salt = connection.execute("SELECT value FROM meta WHERE key='salt'").fetchone()
         yield Ledger(connection, salt[0], moves)
         connection.commit()

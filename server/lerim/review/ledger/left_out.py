@@ -46,7 +46,7 @@ _COLUMNS = "l.id, l.reason, l.detail, l.title, l.session, l.turn, l.said, l.scor
 OPEN = (
     "FROM left_out AS l LEFT JOIN claims ON claims.id=l.proposed WHERE (claims.id IS NULL OR claims.state='withdrawn')"
 )
-"""Selects what was never proposed, or was proposed and withdrawn since."""
+"""Selects the claims that were never proposed, or were proposed and withdrawn since."""
 _OF_SESSION = "AND substr(l.session, 1, length(:session))=:session"
 _LAST_FIRST = "said, score, id DESC"
 
@@ -55,9 +55,9 @@ _LAST_FIRST = "said, score, id DESC"
 class LeftOut:
     """A claim that was not proposed.
 
-    `said` is the time of its turn, or of the sync if that is unknown. `candidate` is None if no candidate can be made
-    of it. `proposed` is the id of the candidate that was made of it earlier, or "". `score` is its ranking score, if it
-    was ranked.
+    `said` is the time of its turn, or of the sync if that is unknown. `candidate` is None if no candidate can be
+    made from it. `proposed` is the id of the candidate that was made from it earlier, or "". `score` is its ranking
+    score, if it was ranked.
     """
 
     id: str
@@ -96,7 +96,7 @@ class LeftOutTable:
             )
         self._sql.execute("DELETE FROM left_out WHERE at < ?", ((now - KEPT_FOR).timestamp(),))
         count = self._sql.execute("SELECT count(*) FROM left_out").fetchone()[0]
-        if count > MAX_LEFT_OUT:  # a sync saves hundreds of times: to choose the few last ones needs no sorting of all
+        if count > MAX_LEFT_OUT:  # a sync saves hundreds of times, so avoid sorting all rows
             self._sql.execute(
                 f"DELETE FROM left_out WHERE id IN (SELECT id FROM left_out ORDER BY {_LAST_FIRST} LIMIT ?)",
                 (count - MAX_LEFT_OUT,),
@@ -128,7 +128,7 @@ class LeftOutTable:
         return found[0]
 
     def set_proposed(self, left_out_id: str, candidate_id: str) -> None:
-        """Records the candidate that was made of this claim."""
+        """Records the candidate that was made from this claim."""
         self._sql.execute("UPDATE left_out SET proposed=? WHERE id=?", (candidate_id, left_out_id))
 
     def mark_proposed(self, candidate: Candidate, candidate_id: str) -> None:

@@ -53,7 +53,7 @@ class TooOldLedgerError(Exception):
 
 
 def migrate_ledger(connection: sqlite3.Connection, version: int) -> None:
-    """Creates the tables (`version` 0), or migrate those of version 5. Runs inside a transaction."""
+    """Creates the tables (`version` 0), or migrates those of version 5. Runs inside a transaction."""
     if 0 < version < 5:
         raise TooOldLedgerError
     if version == 0:

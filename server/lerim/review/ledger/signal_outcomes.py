@@ -1,4 +1,4 @@
-"""Statistics per signal: what it proposed, and what the person decided about that."""
+"""Statistics per signal: how many candidates it proposed, and what the person decided about them."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ COUNT_FIELDS = SignalOutcome.__struct_fields__[2:]
 def outcomes_by_signal(
     ledgers: Iterable[Path], since: datetime | None = None, until: datetime | None = None
 ) -> tuple[list[SignalOutcome], list[Problem]]:
-    """Returns the outcomes of every signal in these ledgers, the one that proposed most first. Only turns from
-    `since` until before `until` count (None: no bound). A ledger that cannot be read becomes a problem."""
+    """Returns the outcomes of every signal in these ledgers, the signal with the most proposals first. Only turns
+    from `since` until before `until` count (None: no bound). A ledger that cannot be read becomes a problem."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     problems: list[Problem] = []
     low = since.timestamp() if since else -math.inf

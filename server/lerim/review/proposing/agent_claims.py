@@ -1,4 +1,4 @@
-"""Claims that a coding agent hands in itself. They always wait for a person, however the review is set."""
+"""Claims that a coding agent submits itself. They always wait for a person, whatever the review setting is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lerim.review.results import AlreadyKnown, CandidateProposed, ClaimBlocked
 from lerim.review.review_paths import ReviewPaths
 
 AGENT_PREFIX = "agent:"
-"""The prefix of the source of a claim that an agent handed in; the agent's name follows."""
+"""The prefix of the source of a claim that an agent submitted; the agent's name follows."""
 SAID_BY_AGENT = "said-by-an-agent"
 """The flag of such a candidate."""
 MAX_CLAIMS_PER_HOUR = 10
@@ -28,8 +28,8 @@ MAX_CLAIMS_PER_HOUR = 10
 def propose_from_agent(
     paths: ReviewPaths, memory: MemoryRecord, now: datetime
 ) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
-    """Makes a waiting candidate of what an agent hands in, unless its claim was rejected, already waits, or a memory
-    says the same. `memory.source` is AGENT_PREFIX and the agent's name.
+    """Makes a waiting candidate from a claim that an agent submits, unless the claim was rejected, already waits, or a
+    memory says the same. `memory.source` consists of AGENT_PREFIX and the agent's name.
 
     Raises BusyError after MAX_CLAIMS_PER_HOUR claims in the last hour, or if another process holds the review;
     MemoryError_ if the review folder cannot be written.
@@ -60,8 +60,8 @@ def propose_claim(
     reason: str = "",
     changed: StoredMemory | None = None,
 ) -> CandidateProposed:
-    """Makes a waiting candidate of a claim that comes from no session; accepting it changes the memory `changed`, if
-    given. Raises MemoryError_."""
+    """Makes a waiting candidate from a claim that comes from no session. If `changed` is given, accepting the
+    candidate changes that memory. Raises MemoryError_."""
     name = free_candidate_id(paths, paths.store(), join_lines(memory.title), now.date(), ledger.states())
     action: ProposedAction = "add" if changed is None else "update"
     targets = () if changed is None else (Target(changed.record.id, changed.text_hash),)
@@ -80,8 +80,9 @@ def find_known_claim(
     count: bool = True,
     by_title: bool = False,
 ) -> ClaimBlocked | AlreadyKnown | None:
-    """Returns why a claim is not proposed: it was rejected (which is counted, with `count`), it already waits, or a
-    memory says the same. None if it is new. `by_title`: a memory of any kind with the same title says the same."""
+    """Returns why a claim is not proposed: it was rejected (with `count`, this is counted), it already waits, or a
+    memory says the same. Returns None if the claim is new. With `by_title`, a memory of any kind with the same title
+    also says the same."""
     for one in ledger.claims_like(memory.source, fingerprint):
         if one.fingerprint.text != fingerprint.text:
             continue

@@ -1,4 +1,4 @@
-"""Turning a session's claim into a candidate, unless it was seen before or a memory already says it."""
+"""Makes candidates from a session's claims, unless a claim was seen before or a memory already says the same."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _propose_in_ledger(
 
 @contextmanager
 def open_memory_search(paths: ReviewPaths, memories: MemorySearch | None) -> Iterator[MemorySearch]:
-    """The given search, updated to the current files, or a temporary one."""
+    """Yields the given search, updated to the current files, or a temporary one."""
     if memories is None:
         with MemorySearch(paths.project, paths.home) as own:
             yield own
@@ -103,7 +103,8 @@ def open_memory_search(paths: ReviewPaths, memories: MemorySearch | None) -> Ite
 
 
 def latest_turn_times(claims: Iterable[LedgerClaim]) -> dict[str, datetime]:
-    """Returns the time of the latest turn that states each memory, by memory id, as far as the ledger knows."""
+    """Returns the time of the latest turn that states each memory, by memory id, as far as these claims of the
+    ledger show."""
     turn_times: dict[str, datetime] = {}
     for claim in claims:
         if claim.state in ("accepted", "known"):
@@ -146,8 +147,8 @@ def _is_same_turn(known: LedgerClaim, candidate: Candidate, fingerprint: Fingerp
 
 
 def drop_rejected(paths: ReviewPaths, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Returns the candidates without those that the person rejected, from the same turn or in the same words. Raises
-    MemoryError_ if the ledger cannot be used."""
+    """Returns the candidates that the person has not rejected, whether from the same turn or in the same words.
+    Raises MemoryError_ if the ledger cannot be used."""
     with paths.open_ledger_if_any() if candidates else nullcontext() as ledger:
         return [one for one in candidates if ledger is None or not _is_rejected(ledger, one)]
 
@@ -174,7 +175,7 @@ def _was_said_before(ledger: Ledger, candidate: Candidate, fingerprint: Fingerpr
 
 
 def _is_of_another_branch(paths: ReviewPaths, ledger: Ledger, known: LedgerClaim) -> bool:
-    """Returns whether the memory that a claim was accepted into has, in this worktree, a state from before the
+    """Returns whether a claim was accepted into a memory that, in this worktree, is in a state from before the
     claim."""
     if known.state != "accepted":
         return False
@@ -214,8 +215,8 @@ def _was_superseded(ledger: Ledger, store: Store, known: LedgerClaim, time: date
 
 
 def _add_evidence_to_waiting(paths: ReviewPaths, ledger: Ledger, known: LedgerClaim, candidate: Candidate) -> bool:
-    """Adds the quotes of a candidate that says the same to a waiting one. Returns False if nothing was added: it has
-    the quotes already, a person changed its file, or an action on it is unfinished."""
+    """Adds the quotes of a candidate to a waiting one that says the same. Returns False if nothing was added,
+    because the waiting one has the quotes already, a person changed its file, or an action on it is unfinished."""
     path = paths.candidate_path(known.id)
     if any(action.candidate == known.id for action in ledger.unfinished_actions()):
         return False

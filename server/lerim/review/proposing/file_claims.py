@@ -1,5 +1,5 @@
-"""Claims found in files that a person or an agent keeps: rules files, and the memories of agents. They always wait for
-a person, however the review is set, because nobody has checked them."""
+"""Claims found in files that a person or an agent keeps: rules files, and the memories of agents. They always wait
+for a person, whatever the review setting is, because nobody has checked them."""
 
 from __future__ import annotations
 
@@ -26,26 +26,27 @@ FileClaimResult = CandidateProposed | ClaimBlocked | AlreadyKnown
 
 @dataclass(frozen=True, slots=True)
 class FileClaim:
-    """A claim found in a file: the memory it would be, without an id, and the memory that it changes, if any.
-    `memory.source` is FILE_PREFIX, the path and the line."""
+    """A claim found in a file: the memory it would become, without an id, and the memory that it changes, if any.
+    `memory.source` consists of FILE_PREFIX, the path and the line."""
 
     memory: MemoryRecord
     changes: StoredMemory | None = None
 
 
 def propose_from_files(paths: ReviewPaths, claims: Sequence[FileClaim], now: datetime) -> list[FileClaimResult]:
-    """Makes a waiting candidate of each claim, unless it was rejected, already waits, or a memory says the same.
-    Returns what became of each.
+    """Makes a waiting candidate from each claim, unless the claim was rejected, already waits, or a memory says the
+    same. Returns the result for each claim.
 
-    Raises MemoryError_ if the review folder cannot be written, BusyError; what was proposed until then waits.
+    Raises BusyError, and MemoryError_ if the review folder cannot be written; the candidates made before the error
+    keep waiting.
     """
     with actions.locked_ledger(paths) as ledger, open_memory_search(paths, None) as search:
         return [_propose(paths, ledger, claim, search, now) for claim in claims]
 
 
 def preview_file_claims(paths: ReviewPaths, claims: Iterable[FileClaim]) -> list[ClaimBlocked | AlreadyKnown | None]:
-    """Returns what `propose_from_files` would say of each claim; None for those that it would propose. Writes
-    nothing but the ledger's own file."""
+    """Returns the result that `propose_from_files` would have for each claim; None for a claim that it would
+    propose. Writes nothing but the ledger's own file."""
     with actions.locked_ledger(paths) as ledger, open_memory_search(paths, None) as search:
         return [
             find_known_claim(

@@ -1,8 +1,11 @@
 """Finds the memory that a new claim only repeats.
 
-What an agent repeats of the memories Lerim gave it is no evidence, or memories would confirm themselves. A memory that
-a rule archived, because nobody used it, because there were too many, or because its theme is over, can be restored when
-it is stated again. Memories that a person archived by hand or rated wrong or outdated stay archived.
+If an agent repeats a memory that Lerim gave it, that is not evidence for the memory; otherwise memories would confirm
+themselves.
+
+A memory that a rule archived, because nobody used it, because there were too many, or because its theme is over, can
+be restored when it is stated again. Memories that a person archived by hand or rated wrong or outdated stay
+archived.
 """
 
 from __future__ import annotations

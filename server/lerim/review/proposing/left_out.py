@@ -25,7 +25,7 @@ from lerim.review.review_paths import ReviewPaths
 
 
 def keep_left_out(paths: ReviewPaths, items: Sequence[DroppedSignal], now: datetime | None = None) -> None:
-    """Saves the claims that a sync did not propose. Those without a title are not saved. Raises MemoryError_."""
+    """Saves the claims that a sync did not propose, except those without a title. Raises MemoryError_."""
     titled_items = [item for item in items if item.title.strip()]
     if not titled_items:
         return
@@ -35,8 +35,8 @@ def keep_left_out(paths: ReviewPaths, items: Sequence[DroppedSignal], now: datet
 
 
 def list_left_out(paths: ReviewPaths, session: str = "", most: int = MAX_LEFT_OUT) -> tuple[list[LeftOut], int]:
-    """Returns the claims that were left out and not proposed since, the latest turn first, and their total number.
-    `session` limits both to sessions whose id has this prefix. Writes nothing."""
+    """Returns the claims that were left out and have not been proposed since, the latest turn first, and their total
+    number. `session` limits both to sessions whose id has this prefix. Writes nothing."""
     with paths.open_ledger_if_any() as ledger:
         if ledger is None:
             return [], 0
@@ -44,11 +44,11 @@ def list_left_out(paths: ReviewPaths, session: str = "", most: int = MAX_LEFT_OU
 
 
 def propose_anyway(paths: ReviewPaths, given: str) -> ReviewResult:
-    """Makes a waiting candidate of a left-out claim, given by its id or a unique prefix of it.
+    """Makes a waiting candidate from a left-out claim, given by its id or a unique prefix of it.
 
-    The candidate is an addition even if a memory says the same: the person has seen that this was the reason. If the
-    reason makes the claim doubtful, the candidate is flagged, so that it is not accepted automatically. Raises
-    NotFoundError, UsageError, MemoryError_, BusyError.
+    The candidate is an addition even if a memory says the same, because the person has seen that this was the
+    reason. If the reason makes the claim doubtful, the candidate is flagged, so that it is not accepted
+    automatically. Raises NotFoundError, UsageError, MemoryError_, BusyError.
     """
     with actions.locked_ledger(paths) as ledger:
         item = ledger.left_out.find_by_prefix(given)

@@ -1,4 +1,4 @@
-"""Writes a model's answer about a waiting candidate into its file, as the suggested answer."""
+"""Writes a model's answer about a waiting candidate into the candidate's file, as the suggested answer."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from lerim.review.review_paths import ReviewPaths
 def suggest_answer(
     paths: ReviewPaths, proposal_id: str, answer: NeighbourAnswer | None, memory_id: str = "", reason: str = ""
 ) -> Proposal:
-    """Makes a model's answer about a memory the suggested answer of a waiting candidate. With None, the candidate is
-    only marked as one that a model was asked about.
+    """Makes a model's answer about a memory the suggested answer of a waiting candidate. If the answer is None, the
+    candidate is only marked as one that a model was asked about.
 
-    Raises NotFoundError if it no longer waits, MemoryError_ if a person edited it, it is a suggestion, or the memory
-    cannot be read.
+    Raises NotFoundError if the candidate no longer waits; MemoryError_ if a person edited it, if it is a suggestion,
+    or if the memory cannot be read.
     """
     with actions.locked_ledger(paths) as ledger:
         store = paths.store()
@@ -52,8 +52,8 @@ def _rewrite(paths: ReviewPaths, proposal: Proposal, ledger: Ledger, keys: dict[
 
 
 def to_candidate(proposal: Proposal) -> Candidate:
-    """Returns the session's candidate that a proposal was made from, as its file has it now. Its time is that of the
-    latest turn that states the claim."""
+    """Returns the session's candidate that a proposal was made from, with the content that its file has now. Its
+    time is that of the latest turn that states the claim."""
     memory = proposal.record
     assert proposal.platform is not None and proposal.signal is not None
     return Candidate(

@@ -28,7 +28,7 @@ from lerim.review.results import AlreadyKnown, CandidateProposed, ClaimBlocked
 from lerim.review.review_paths import ReviewPaths
 
 SUGGESTION_PREFIX = "suggestion:"
-"""The prefix of a suggestion's source in the ledger. The source of a session's candidate names the session instead."""
+"""The prefix of a suggestion's source in the ledger. The source of a session's candidate is the session instead."""
 SuggestedAction = Literal["merge", "archive", "consolidate", "refer", "close"]
 _EMPTY_FINGERPRINT = Fingerprint(b"", frozenset(), frozenset())
 
@@ -37,9 +37,10 @@ _EMPTY_FINGERPRINT = Fingerprint(b"", frozenset(), frozenset())
 class Suggestion:
     """A proposed action on existing memories, with its reason as a sentence.
 
-    `record` is what would be written: the remaining memory with its new words (merge), the new learning (consolidate),
-    or the memory with its new references (refer). For archive and close, it is the memory concerned. `targets` are in
-    the order that the action expects (`accepting/effects.py`). A suggestion with `flags` always waits for a person.
+    `record` is the memory that would be written: the remaining memory with its new words (merge), the new learning
+    (consolidate), or the memory with its new references (refer). For archive and close, it is the memory concerned.
+    `targets` are in the order that the action expects (`accepting/effects.py`). A suggestion with `flags` always
+    waits for a person.
     """
 
     action: SuggestedAction
@@ -66,8 +67,8 @@ def propose_suggestion(paths: ReviewPaths, suggestion: Suggestion) -> CandidateP
 
 
 def make_earlier_result_lookup(paths: ReviewPaths) -> Callable[[Suggestion], ClaimBlocked | AlreadyKnown | None]:
-    """Returns a function that returns what `propose_suggestion` would for a suggestion that already waits or was
-    rejected, and None for others. It reads the ledger only once and writes nothing."""
+    """Returns a function that maps a suggestion to the result that `propose_suggestion` would have if the suggestion
+    already waits or was rejected, and to None otherwise. The function reads the ledger only once and writes nothing."""
     claims_by_source: dict[str, list[LedgerClaim]] = defaultdict(list)
     with paths.open_ledger_if_any() as ledger:
         for one in ledger.claims("pending", "rejected") if ledger is not None else ():
@@ -81,7 +82,8 @@ def make_earlier_result_lookup(paths: ReviewPaths) -> Callable[[Suggestion], Cla
 
 
 def preview_suggestion(paths: ReviewPaths, suggestion: Suggestion) -> Proposal:
-    """Returns the proposal that a suggestion would become. Writes nothing; the written proposal may get another id."""
+    """Returns the proposal that a suggestion would become. Writes nothing; when the proposal is written, it may get
+    another id."""
     name = slug.new_id(_name_title(suggestion), datetime.now(UTC).date(), lambda _: False)
     return parse_candidate(_candidate_text(suggestion, name), paths.review / f"{name}.md", paths.store())
 
@@ -93,7 +95,7 @@ def _source(suggestion: Suggestion) -> str:
 
 
 def suggested_places(action: ProposedAction, memory: MemoryRecord) -> tuple[str, ...]:
-    """Returns the references that identify a suggestion in addition to its memories: those that "refer" would set."""
+    """Returns the references that, together with its memories, identify a suggestion: those that "refer" would set."""
     return memory.references if action == "refer" else ()
 
 
@@ -113,8 +115,8 @@ def _find_earlier_claim(
 
 
 def _withdraw_older(paths: ReviewPaths, ledger: Ledger, suggestion: Suggestion) -> None:
-    """Withdraws earlier waiting suggestions of the same action for the same memories: the memories' texts have changed
-    since. One that a person edited stays."""
+    """Withdraws earlier waiting suggestions of the same action for the same memories, because the texts of the
+    memories have changed since. A suggestion that a person edited stays."""
     memory_ids = {stored.record.id for stored in suggestion.targets}
     prefix = f"{SUGGESTION_PREFIX}{suggestion.action}:"
     for known in ledger.claims("pending"):
