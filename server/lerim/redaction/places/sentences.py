@@ -70,8 +70,9 @@ _OTHER_KEY_BEFORE = compile_later(
     r"|signing|primary|public|foreign|restore|input|lookup|idempotency|object|s3|redis|partition|sort|publishable"
     r"|host|site)[ _-]$"
 )
-_PASSING = compile_later(r"pass(?:é|e[drz]\b|ing\b)", re.IGNORECASE)
-"""Matches forms of the verbs “to pass” and “passer”, which do not introduce a password."""
+_PASSING = compile_later(r"pass(?:é|e[drz]\b|ing\b|ive|lib\b|port\b|thr)", re.IGNORECASE)
+"""Matches forms of the verbs “to pass” and “passer” and other words that begin like them, such as the package
+`passlib`. They do not introduce a password."""
 _PASSPHRASE = compile_later(r"[a-z]{3,9}(?:-[a-z]{3,9}){2,7}(?:-\d{1,4})?\Z")
 _KEY_CHARACTERS = compile_later(r"[A-Za-z0-9+/_=.~%:-]+\Z")
 _CODE = compile_later(r"[(){}\[\]<>\\;]|\?\.|=.|/.*/|\"")
