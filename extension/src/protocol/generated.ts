@@ -339,7 +339,7 @@ export interface RoleUsage {
   usage: Usage;
 }
 /**
- * Answered calls; tokens in, out and read from a cache as the service counted them; seconds waited.
+ * The usage of answered calls: tokens in, out and read from a cache as the service counted them; seconds waited.
  *
  * `cost` is the sum of the known costs in US dollars; `unpriced` calls have no known price and are not included.
  * `cachedTokens` are part of `inputTokens`.
@@ -356,8 +356,8 @@ export interface Usage {
 /**
  * An irregular event while a model was asked; contains no text of a transcript.
  *
- * `where` is the session (`claude:1f0c…`) and `part` the part of it (`2 of 5`), "" if it concerns the whole run;
- * `tokens` are the tokens it saved or concerned.
+ * `where` is the session (`claude:1f0c…`) and `part` the part of it (`2 of 5`), "" if the event concerns the whole
+ * run; `tokens` are the tokens that it saved or concerned.
  */
 export interface ModelStep {
   kind: "dear" | "fallback" | "halved" | "limited" | "repaired" | "resumed" | "retried" | "skipped" | "stopped" | "unread";
@@ -1195,8 +1195,10 @@ export interface ModelTestView {
 /**
  * The extraction model of a project, and today's spending. `model` is the model's label, "" if it is not known
  * before a sync; `provider` is the one in the settings. `allowed`: the model may be asked without asking the person
- * first. `todayUsd` was spent today on all models and projects, out of `budgetUsd` (0: no limit); `spent` is the
- * same by role and model. `problems` prevent the model from being asked or make the figures incomplete.
+ * first.
+ *
+ * `todayUsd` was spent today on all models and projects, out of `budgetUsd` (0: no limit); `spent` is the same
+ * amount by role and model. `problems` either prevent the model from being asked or make the figures incomplete.
  */
 export interface ModelView {
   model: string;
@@ -1210,11 +1212,11 @@ export interface ModelView {
 }
 /**
  * The work that waits for a model: the number of sessions, and estimates of the tokens they would send and of the
- * cost in US dollars.
+ * cost in US dollars. `cost` is None if the price is not known or the model is not billed.
  *
- * `cost` is None if the price is not known or the model is not billed. `why` the model was not asked: "" if nothing
- * prevents it, "consent" (the person has not agreed yet), "budget" (today's is used up), "none" (no model is
- * chosen), "gone" (the chosen model cannot be asked from here).
+ * `why` says why the model was not asked: "" if nothing prevents it, "consent" (the person has not agreed yet),
+ * "budget" (today's budget is used up), "none" (no model is chosen), "gone" (the chosen model cannot be asked from
+ * here).
  */
 export interface WaitingWork {
   sessions: number;
@@ -1579,7 +1581,7 @@ export interface WithdrawnView {
   reason: string;
 }
 /**
- * Answered calls; tokens in, out and read from a cache as the service counted them; seconds waited.
+ * The usage of answered calls: tokens in, out and read from a cache as the service counted them; seconds waited.
  *
  * `cost` is the sum of the known costs in US dollars; `unpriced` calls have no known price and are not included.
  * `cachedTokens` are part of `inputTokens`.
@@ -1595,11 +1597,11 @@ export interface Usage1 {
 }
 /**
  * The work that waits for a model: the number of sessions, and estimates of the tokens they would send and of the
- * cost in US dollars.
+ * cost in US dollars. `cost` is None if the price is not known or the model is not billed.
  *
- * `cost` is None if the price is not known or the model is not billed. `why` the model was not asked: "" if nothing
- * prevents it, "consent" (the person has not agreed yet), "budget" (today's is used up), "none" (no model is
- * chosen), "gone" (the chosen model cannot be asked from here).
+ * `why` says why the model was not asked: "" if nothing prevents it, "consent" (the person has not agreed yet),
+ * "budget" (today's budget is used up), "none" (no model is chosen), "gone" (the chosen model cannot be asked from
+ * here).
  */
 export interface WaitingWork1 {
   sessions: number;

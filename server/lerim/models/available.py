@@ -1,4 +1,4 @@
-"""Lists the available models, which one is chosen, and why."""
+"""Lists the available models, and says which one is chosen and why."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ class InstalledAgentView(msgspec.Struct, frozen=True):
 
 
 class RoleView(msgspec.Struct, frozen=True):
-    """The model that a role's settings lead to. `model` is "" if none is asked; `limit` is the token limit the model
-    reported.
+    """The model that is chosen by a role's settings.
 
-    `allowed`: it may be asked, because it is not billed or the person agreed.
+    `model` is "" if none is asked; `limit` is the token limit that the model reported. `allowed`: it may be asked,
+    because it is not billed or because the person agreed.
     """
 
     role: RoleName
@@ -134,7 +134,7 @@ def find_installed_agents(environ: Mapping[str, str]) -> Iterator[InstalledAgent
 
 
 def make_role_view(name: RoleName, settings: Settings, environ: Mapping[str, str], known: KnownModels) -> RoleView:
-    """Returns the model a role leads to; may contact servers on this machine, as `choose_model` does."""
+    """Returns the model that a role's settings choose. Like `choose_model`, may contact servers on this machine."""
     model, problems = choose_model(name, settings, environ, editor_settings.read_editor_state(environ)[0])
     role, origin = settings.roles[name], settings.origins[f"roles.{name}.provider"]
     if model is None:

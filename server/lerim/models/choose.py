@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 AGENT_SECONDS = 300.0
-"""The timeout in seconds for an agent's program if the settings keep the default timeout."""
+"""The timeout in seconds for an agent's program if the settings do not change the default timeout."""
 MOST_WINDOW_TOKENS = 100_000
 """The largest window for an agent's program, in o200k tokens: the program adds its own instructions."""
 
@@ -80,8 +80,8 @@ def find_extraction_model(settings: Settings, environ: Mapping[str, str]) -> Mod
 
 
 def key_variables(provider: str, base_url: str = "") -> tuple[str, ...]:
-    """Returns the variables that may contain the key for a provider at a valid address; "" is the provider's default
-    address.
+    """Returns the environment variables that may contain the key for a provider at a valid address; "" is the
+    provider's default address.
 
     A provider's key is used for its own host only: whoever changes the address in the settings must not receive the
     key.
@@ -208,8 +208,8 @@ def _choose_editor_model(role: Role, where: str, editor: EditorState | None) -> 
 
 
 def _match_editor_model(wanted: str, models: list[EditorModel] | tuple[EditorModel, ...]) -> EditorModel | None:
-    """Returns the model that a setting names by id, else by family or name, or the first if the setting is empty.
-    Models the person allowed come before models they were not asked about."""
+    """Returns the model that a setting names by id, or else by family or name; if the setting is empty, the first
+    model. Models that the person allowed come before models they were not asked about."""
     models = sorted(models, key=lambda model: model.allowed is not True)
     for field_ in ("id", "family", "name"):
         for model in models:

@@ -1,7 +1,7 @@
-"""Imports dspy, in little more than half the time that it takes by itself: import it from here.
+"""Imports dspy in little more than half of the usual time. Import it from here.
 
-For each package that it could use and that is not installed, dspy calls `inspect.stack`, which reads the source of all
-modules on the stack of the import to know one file and line. Meanwhile, `inspect.stack` reads no source here.
+For each optional package that is not installed, dspy calls `inspect.stack`, which reads the source of all modules on
+the import stack only to find one file and line. While this module imports dspy, `inspect.stack` reads no source.
 """
 
 import inspect

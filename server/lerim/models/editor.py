@@ -1,8 +1,8 @@
 """Asks the editor's own models: a job writes questions to its parent process, which writes back the answers
 (docs/PROTOCOL.md §2).
 
-A model has the name that the extension offers it under, `vendor/id`. The sidecar, which passes the lines on, imports
-this module, so it must stay cheap to import.
+A model's name is the one under which the extension offers it, `vendor/id`. The sidecar, which passes the lines on,
+imports this module, so it must stay cheap to import.
 """
 
 from __future__ import annotations
@@ -124,8 +124,9 @@ class EditorBridge:
     ) -> str:
         """Returns the model's complete answer; `on_text` receives its parts as they arrive.
 
-        Raises EditorRefusedError, also if there is no answer within `seconds` or the person cancels; the editor is
-        then told to stop."""
+        Raises EditorRefusedError, also if there is no answer within `seconds` or if the person cancels; in these two
+        cases, the editor is told to stop.
+        """
         pending = _PendingAnswer()
         received = ""
         with self._lock:
@@ -159,7 +160,7 @@ class EditorBridge:
         raise AssertionError("unreachable")
 
     def deliver(self, line: EditorAnswer | EditorRefusal | EditorAnswerPart) -> None:
-        """Passes an answer to the thread that waits for it; drops it if none does."""
+        """Passes an answer to the thread that waits for it. If no thread does, the answer is dropped."""
         with self._lock:
             pending = self._pending.get(line.id)
         if pending is None:

@@ -43,21 +43,23 @@ BACK_OFF_SECONDS = (1.0, 4.0)
 MOST_WAIT_SECONDS = 60.0
 """If a service asks for a longer wait before the next try, no further try is made."""
 LEAST_SHARE_READ = 0.5
-"""Ollama silently truncates prompts that are too long. If it counted less than this share of the tokens, it did."""
+"""Ollama silently truncates prompts that are too long. A count of less than this share of the tokens shows that it
+did."""
 LEAST_CHECKED_TOKENS = 2_000
-"""The truncation check needs a prompt of more tokens than this to be reliable."""
+"""The truncation check is only reliable for a prompt with more tokens than this."""
 
 _TRANSIENT_ERRORS = (lm15.RateLimitError, lm15.ServerError, lm15.TransportError)
 """Errors that may be gone a moment later."""
 
 
 class CallBudget(Protocol):
-    """What calls are paid from. Each is reserved before and settled after it, and any number of threads may do so."""
+    """The budget from which calls are paid. Each call is reserved before it is made and settled after it. Any number
+    of threads may use a budget at once."""
 
     def reserve(
         self, model: Model, input_tokens: int, most_output_tokens: int, cancelled: Callable[[], bool]
     ) -> Reservation:
-        """Reserves one call; see `DayBudget.reserve`. Raises a LerimError if it must not be made now."""
+        """Reserves one call; see `DayBudget.reserve`. Raises a LerimError if the call must not be made now."""
 
     def settle(self, reservation: Reservation, usage: Usage | None, cancelled: Callable[[], bool]) -> None:
         """Replaces a reservation with the call's usage; None if it is not known. Never raises."""
@@ -117,19 +119,17 @@ class Engine:
 
     @property
     def window_tokens(self) -> int:
-        """The most o200k tokens a window may have now: less than the settings say once the model has reported a smaller
-        limit."""
+        """The maximum number of o200k tokens that a window may have now. It is less than the settings say once the
+        model has reported a smaller limit."""
         model = self._models[self._model_index]
         return limits.choose_window_tokens(model, self._bounds.get_limit(model))
 
     def complete(self, request: lm15.Request, on_text: Callable[[str], None] | None = None) -> lm15.Response:
-        """Returns one answer; `finish_reason` is "length" if it was cut.
+        """Returns one answer; `finish_reason` is "length" if the answer was cut off.
 
-        `on_text` receives the text as it arrives if the wire streams, else all at once. Once it has received text, a
-        failed call is not retried.
-
-        Raises errors of `dspy.lm15`: TransportError with code "cancelled" if the person cancelled. Also raises
-        BudgetError, SpendingError and ModelGoneError.
+        `on_text` receives the text as it arrives if the wire streams, otherwise all at once. Once it has received
+        text, a failed call is not retried. Raises errors of `dspy.lm15`: TransportError with code "cancelled" if the
+        person cancelled. Also raises BudgetError, SpendingError and ModelGoneError.
         """
         index = self._model_index
         listener = None if on_text is None else TextListener(on_text)
@@ -213,7 +213,7 @@ class Engine:
                 raise
             usage = record_usage(
                 msgspec.structs.replace(
-                    answer.usage,  # what the service did not count is counted here
+                    answer.usage,  # counts the service did not report are made here
                     input_tokens=answer.usage.input_tokens or count_tokens(text),
                     output_tokens=answer.usage.output_tokens or count_tokens(answer.text),
                 )

@@ -1,7 +1,8 @@
-"""The number of tokens each model accepts, learned from its error message when a window was too large, and remembered.
+"""The number of tokens that each model accepts, learned from its error message when a window was too large, and
+remembered.
 
 A limit covers the request and the answer together, in the model's own tokens. A text may have more of these than
-o200k tokens, in which windows are measured.
+o200k tokens, which are the unit for windows.
 """
 
 from __future__ import annotations
@@ -13,14 +14,15 @@ from lerim.models.money import load_known_models
 from lerim.paths import Home
 
 MOST_OUTPUT_TOKENS = 16_000
-"""The most tokens one answer may have, reasoning included. It makes the worst-case cost of a call known in advance."""
+"""Maximum number of tokens of one answer, including reasoning. With it, the worst-case cost of a call is known in
+advance."""
 _SMALLEST_LIMIT, _LARGEST_LIMIT = 512, 20_000_000
 PROMPT_TOKENS = 3_000
 """The approximate number of tokens sent in addition to a window: what to look for, the output format, and what is
 already known."""
 LEAST_WINDOW = 500
 MOST_TOKENS_PER_O200K = 1.25
-"""The most tokens another model counts for one o200k token in the text of sessions."""
+"""Maximum number of tokens that another model counts for one o200k token in the text of sessions."""
 
 _NUMBER = r"(\d{1,3}(?:,\d{3}){1,3}|\d{3,8})(?!\d)(?! \+)"
 _LIMIT_PATTERNS = tuple(
@@ -51,13 +53,13 @@ def load_limit(home: Home | None, label: str) -> int | None:
 
 
 def most_output_tokens(known: int | None) -> int:
-    """Returns the most tokens an answer may have: at most a quarter of the model's limit if that is `known`."""
+    """Returns the maximum number of tokens of an answer: at most a quarter of the model's limit if that is `known`."""
     return MOST_OUTPUT_TOKENS if known is None else max(_SMALLEST_LIMIT // 2, min(MOST_OUTPUT_TOKENS, known // 4))
 
 
 def choose_window_tokens(model: Model, known: int | None) -> int:
-    """Returns the most o200k tokens a window for this model may have: the configured maximum, or less if the model's
-    limit requires it."""
+    """Returns the maximum number of o200k tokens of a window for this model: the configured maximum, or less if the
+    model's limit requires it."""
     if known is None:
         return model.max_window_tokens
     window = int((known - most_output_tokens(known) - PROMPT_TOKENS) / MOST_TOKENS_PER_O200K)

@@ -1,5 +1,5 @@
-"""A DSPy language model on top of our engine, with every DSPy feature turned off that would store or repeat what was
-sent."""
+"""A DSPy language model on top of our engine. Every DSPy feature that would store or repeat what was sent is turned
+off."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lerim.models.dspy_import import dspy, lm15
 
 
 class AnsweringEngine(Protocol):
-    """The interface DSPy expects of an engine. It never closes one that it was given."""
+    """The interface that DSPy expects of an engine. DSPy never closes an engine that it was given."""
 
     def complete(self, request: lm15.Request) -> lm15.Response:
         """Returns one answer."""
@@ -56,8 +56,8 @@ def make_language_model(engine: AnsweringEngine) -> dspy.LM:
 
 
 class WholeAnswers(dspy.ChatAdapter):  # type: ignore[misc]
-    """DSPy's chat format for prompts and answers, except that an incomplete answer is not repaired to look complete,
-    and no second call is made silently."""
+    """DSPy's chat format for prompts and answers, with two differences: an incomplete answer is not repaired to look
+    complete, and no second call is made silently."""
 
     def __init__(self) -> None:
         super().__init__(use_json_adapter_fallback=False)

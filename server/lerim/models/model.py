@@ -10,9 +10,10 @@ from lerim.config import RoleName, Wire, format_host, is_loopback
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model that can be asked. `base_url` has no trailing slash; `key` is "" if a local server needs none.
+    """A model that can be asked.
 
-    For the wire `editor`, `name` is the id of the editor's model. `why` tells people why the model was chosen.
+    `base_url` has no trailing slash; `key` is "" if a local server needs none. For the wire `editor`, `name` is the
+    id of the editor's model. `why` says, for people, why the model was chosen.
     """
 
     provider: str
@@ -39,11 +40,11 @@ class Model:
 
     @property
     def local(self) -> bool:
-        """Whether it is served from this machine."""
+        """Whether the model is served from this machine."""
         return self.wire in ("chat", "anthropic") and is_loopback(urlsplit(self.base_url).hostname or "")
 
     @property
     def billed(self) -> bool:
-        """Whether each call is paid for by its tokens. False for models on this machine and in the editor, for
+        """Whether each call is billed by its tokens. False for models on this machine and in the editor, for
         commands, and for agents' programs, which use the person's plan."""
         return self.wire in ("chat", "anthropic") and not self.local

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 def stream_answer(
     engine: Engine, model: Model, system: str, render: Callable[[int], str], feed: Callable[[str], None], role: str
 ) -> None:
-    """Sends one request and feed the answer, piece by piece, to `feed`. `render` returns the prompt for a window of so
-    many tokens: another one is sent if the model reports that it takes fewer.
+    """Sends one request and passes the answer, piece by piece, to `feed`. `render` returns the prompt for a window of a
+    given number of tokens. If the model reports that it accepts fewer, it is asked again with another prompt.
 
-    `role` names the settings that the errors tell the person to change. Raises ModelError if there is no answer, or not
-    all of it; what was fed until then remains valid.
+    `role` names the settings that the errors tell the person to change. Raises ModelError if there is no answer, or
+    if the answer is incomplete; what was passed to `feed` until then remains valid.
     """
     from lerim.models.dspy_import import lm15
 
@@ -50,7 +50,7 @@ def stream_answer(
 
 
 def convert_error(error: lm15.LM15Error, model: Model, what: str, role: str) -> ModelError:
-    """Returns the error of an engine as one of ours, which says `what` the model did."""
+    """Converts an error of an engine to one of our own errors, which says `what` the model did."""
     from lerim.models.dspy_import import lm15
 
     message = f"{model.label} {what}: {clean_text(faults.error_message(error)).rstrip('.')}."

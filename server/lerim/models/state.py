@@ -1,5 +1,5 @@
-"""What is known about the model without asking it: which one it is, whether it may be asked, what waits for it, and
-what today cost.
+"""The state of the model as far as it is known without asking it: which model it is, whether it may be asked, which
+work waits for it, and the cost of today.
 
 No server is contacted, so this can be shown at any time.
 """
@@ -45,8 +45,11 @@ ANSWER_TOKENS = 3_000
 class ModelView(msgspec.Struct, frozen=True):
     """The extraction model of a project, and today's spending. `model` is the model's label, "" if it is not known
     before a sync; `provider` is the one in the settings. `allowed`: the model may be asked without asking the person
-    first. `today_usd` was spent today on all models and projects, out of `budget_usd` (0: no limit); `spent` is the
-    same by role and model. `problems` prevent the model from being asked or make the figures incomplete."""
+    first.
+
+    `today_usd` was spent today on all models and projects, out of `budget_usd` (0: no limit); `spent` is the same
+    amount by role and model. `problems` either prevent the model from being asked or make the figures incomplete.
+    """
 
     model: str
     provider: str
@@ -60,8 +63,9 @@ class ModelView(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """The model of a role, and `why` it may not be asked, "" if it may: "none" is chosen; it is "gone" (the settings
-    name one that cannot be asked; the problems say why); or the person's "consent" is missing."""
+    """The model of a role, and the reason `why` it may not be asked, "" if it may. The reason is "none" if no model
+    is chosen, "gone" if the settings name one that cannot be asked (the problems say why), or "consent" if the
+    person has not agreed."""
 
     model: Model | None
     why: WaitReason
@@ -128,7 +132,7 @@ def find_role_model(
     if settings.faults[name]:
         return None, list(settings.faults[name])
     if role.provider == "ollama" and not role.model:
-        return None, []  # only Ollama itself knows which model that is
+        return None, []  # only Ollama knows which model that is
     return choose_model(name, settings, environ, editor_settings.read_editor_state(environ)[0], servers={})
 
 
@@ -143,10 +147,9 @@ def estimate_waiting(
     until: datetime | None = None,
     kinds: Sequence[str] = (MODEL_JOB,),
 ) -> WaitingWork:
-    """Estimates the work that waits in a project for its extraction model (None: none is chosen) and for the model that
-    then summarizes the same sessions. The cost covers both; it is None if neither is billed or a price is not known.
-    `kinds` are those of the jobs that count.
-    """
+    """Estimates the work that waits in a project for its extraction model (None: none is chosen) and for the model
+    that then summarizes the same sessions. The cost covers both; it is None if neither is billed or if a price is
+    not known. `kinds` are the kinds of jobs that count."""
     pending = catalog.count_pending_turns(project, since, until, kinds)
     if model is None:
         return WaitingWork(pending.sessions, estimate_shown_tokens(pending), why=why or "none")
@@ -173,7 +176,7 @@ def estimate_waiting(
 
 
 def estimate_shown_tokens(pending: PendingTurns) -> int:
-    """Estimates how many tokens of these turns are shown to a model."""
+    """Estimates the number of tokens that a model is shown of these turns."""
     return round(
         pending.size * TOKENS_PER_BYTE + pending.calls * TOKENS_PER_TOOL_CALL + pending.turns * TOKENS_PER_TURN
     )

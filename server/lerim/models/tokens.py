@@ -56,8 +56,8 @@ def count_tokens(text: str) -> int:
 
 
 def split_by_tokens(text: str, most: int) -> list[str]:
-    """Splits the text into pieces of at most `most` (8 or more) tokens: at line ends if the lines fit. Joined, the
-    pieces are the text. Raises SettingsError if the encoding is missing."""
+    """Splits the text into pieces of at most `most` (8 or more) tokens, at line ends if the lines fit. Joining the
+    pieces gives the text again. Raises SettingsError if the encoding is missing."""
     pieces: list[str] = []
     current, size = "", 0
     for line in text.splitlines(keepends=True):
@@ -74,7 +74,7 @@ def split_by_tokens(text: str, most: int) -> list[str]:
 
 
 def _split_line(line: str, tokens: int, most: int) -> list[str]:
-    """Splits a line into pieces of equal length, most of them with a little less than `most` tokens."""
+    """Splits a line into pieces of equal length. Most of them have slightly fewer than `most` tokens."""
     step = max(1, len(line) * most * 9 // (tokens * 10))
     return [line[at : at + step] for at in range(0, len(line), step)]
 

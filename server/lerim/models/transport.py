@@ -118,7 +118,7 @@ class Transport:
 
 @dataclass(slots=True)
 class TextListener:
-    """Passes an answer's text on as it arrives. `has_text`: some text has been passed on."""
+    """Passes on an answer's text as it arrives. `has_text`: some text has been passed on."""
 
     _on_text: Callable[[str], None]
     has_text: bool = False
@@ -171,5 +171,5 @@ def _join_messages(request: lm15.Request) -> str:
 
 
 def join_request(request: lm15.Request) -> str:
-    """Returns everything that is sent, as one text."""
+    """Returns everything that the request sends, as one text."""
     return f"{chat.system_text(request)}\n\n{_join_messages(request)}".strip()

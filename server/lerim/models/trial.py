@@ -1,4 +1,4 @@
-"""Tests whether a model answers: asks one tiny question, the same way a sync asks."""
+"""Tests whether a model answers: asks one tiny question in the same way as a sync."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from lerim.redaction import clean_text
 
 _QUESTION = "Reply with the one word: ready"
 MOST_SHOWN_CHARACTERS = 200
-"""The number of characters of the answer that are shown."""
+"""Maximum number of characters of the answer that are shown."""
 MOST_TRIAL_TOKENS = 500
-"""The most tokens of the answer, reasoning included. With more, an expensive model's reservation could exceed a day's
-budget."""
+"""Maximum number of tokens of the answer, including reasoning. With more, the reservation for an expensive model
+could exceed a day's budget."""
 MOST_SECONDS = 60.0
-"""A person waits for the answer, so a later answer counts as none."""
+"""Maximum number of seconds to wait. A person is waiting for the answer, so an answer after that counts as none."""
 
 
 class ModelTrial(msgspec.Struct, frozen=True):

@@ -33,10 +33,10 @@ _NO_MODEL = re.compile(r"model[^.{}]{0,100}(?:does not exist|not found|not suppo
 def ask_agent(
     model: Model, prompt: str, cancelled: Callable[[], bool], environ: Mapping[str, str], home: Home
 ) -> ModelAnswer:
-    """Asks an agent and returns its answer. Its program receives the prompt on standard input and runs in an empty
-    folder of Lerim's.
+    """Asks an agent and returns its answer.
 
-    Raises errors of `dspy.lm15` as Engine does; ModelGoneError if the agent cannot be asked without tools.
+    The agent's program receives the prompt on standard input and runs in an empty folder that belongs to Lerim.
+    Raises the same errors of `dspy.lm15` as Engine does; ModelGoneError if the agent cannot be asked without tools.
     """
     agent = AGENTS[model.provider]
     invocation = build_invocation(model.provider, model.name, environ)
@@ -62,10 +62,11 @@ def ask_agent(
 
 
 def working_folder(home: Home, provider: str) -> Path:
-    """Returns the folder an agent is started in; it is empty except for the file that takes the agent's tools away.
-    Sessions that an agent leaves there belong to no project (`project.FolderOwners`).
+    """Returns the folder in which an agent is started. The folder is empty except for the file that takes the agent's
+    tools away.
 
-    Raises ModelGoneError if the folder contains anything else or cannot be created.
+    Sessions that an agent leaves there belong to no project (`project.FolderOwners`). Raises ModelGoneError if the
+    folder contains anything else or cannot be created.
     """
     folder = home.root / "agents" / provider
     policy = AGENTS[provider].policy

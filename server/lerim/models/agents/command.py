@@ -2,7 +2,7 @@
 shell.
 
 It runs in a neutral folder, without Lerim's own variables (which include stored keys) and without variables that
-redirect Python. It is ended, with everything it started, at a deadline, when the person cancels, or when this
+redirect Python. The command and everything it started are ended at a deadline, when the person cancels, or when this
 process dies.
 """
 
@@ -41,7 +41,7 @@ MOST_ERROR_BYTES = 4_000
 MOST_MESSAGE_CHARACTERS = 300
 CHECK_SECONDS = 0.05
 LINGER_SECONDS = 1.0
-"""Seconds in which more output may follow after the command has ended, from a process it left running."""
+"""Seconds to wait for more output after the command has ended, which may come from a process that it left running."""
 CLOSE_SECONDS = 0.2
 """Seconds to wait for each pipe at the end. If another process keeps a pipe open, its thread is left running."""
 COMMAND_FAILED = "command"
@@ -104,7 +104,8 @@ def run_program(
     environ: Mapping[str, str],
     folder: Path,
 ) -> ProgramOutput:
-    """Runs a program, given by its full path, with the prompt on its input. Ends everything it started with it.
+    """Runs a program, given by its full path, with the prompt on its input. When the program ends, everything it
+    started is ended too.
 
     Raises ServerError with code COMMAND_FAILED if it cannot be started, TimeoutError, InvalidRequestError if its
     output is too large, TransportError with code "cancelled".

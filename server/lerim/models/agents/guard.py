@@ -1,4 +1,4 @@
-"""Runs one command and ends it, with everything it started, when the caller is gone. Run as a script, by its path.
+"""Runs one command, and ends it with everything it started when the caller is gone. Run as a script, by its path.
 
 `guard.py FD PROGRAM [ARGUMENT…]`: FD is the reading end of a pipe; the caller keeps the other end open. This process
 leads its own process group, in which the command runs with this process's input, output and error streams.

@@ -1,8 +1,8 @@
 """Installed coding agents as models: where their programs are, and how to ask each one without tools.
 
 Nothing here starts a program: agents are found by checking files. The arguments and variables below were checked
-against the real programs (docs/decisions/0023): the model is offered no tool that reads, runs or fetches, files
-mentioned in a transcript are not read, and no session is saved if the program can turn that off. Only Cursor's
+against the real programs (docs/decisions/0023): the model is offered no tool that reads, runs or fetches anything,
+files mentioned in a transcript are not read, and no session is saved if the program can turn that off. Only Cursor's
 program was not tested.
 """
 
@@ -29,10 +29,10 @@ SYSTEM_PROMPT = "Answer the one message you are given, in text alone. There are 
 
 @dataclass(frozen=True, slots=True)
 class AgentProgram:
-    """A coding agent that can be asked as a model. `platform` is the name of its session format; `plan` is what the
-    person pays for it with; `key_variables` are the variables that make it bill a key instead; `model` is used if
-    the settings name none. `policy` is the path, relative to its folder, and the text of a file that takes its tools
-    away."""
+    """A coding agent that can be asked as a model. `platform` is the name of its session format; `plan` is the
+    subscription with which the person pays for it; `key_variables` are the variables that make it bill an API key
+    instead; `model` is used if the settings name none. `policy` is the path, relative to the folder it runs in, and
+    the text of a file that takes its tools away."""
 
     name: str
     program: str
@@ -100,8 +100,8 @@ def find_program(
     platform: str = sys.platform,
     there: Callable[[str], bool] = lambda path: os.path.isfile(path) and os.access(path, os.X_OK),  # noqa: PTH113
 ) -> str | None:
-    """Returns the full path of an agent's program, found on PATH or where installers put it. An editor started from
-    the desktop often has a shorter PATH than a terminal."""
+    """Returns the full path of an agent's program, found on PATH or in the folders that installers use. An editor
+    started from the desktop often has a shorter PATH than a terminal."""
     is_windows = platform == "win32"
     on_path = next((value for name, value in environ.items() if (name.upper() if is_windows else name) == "PATH"), "")
     searched_path = (";" if is_windows else ":").join([on_path, *map(str, install_folders(environ, platform))])

@@ -27,7 +27,7 @@ _TODO = "Correct the file or delete it; you are then asked again for each model.
 
 @dataclass(frozen=True, slots=True)
 class KnownModels:
-    """The content of `models.json`: labels of models that are agreed to, and token limits by label."""
+    """The content of `models.json`: the labels of models that the person agreed to, and token limits by label."""
 
     allowed: frozenset[str] = frozenset()
     limits: Mapping[str, int] = field(default_factory=dict)
@@ -62,7 +62,7 @@ def allow_model(home: Home, label: str) -> None:
 
 
 def keep_limit(home: Home, label: str, tokens: int) -> None:
-    """Saves the most tokens a model accepts in one call. Raises OSError if that fails."""
+    """Saves the maximum number of tokens that a model accepts in one call. Raises OSError if that fails."""
 
     def add_limit(content: dict[str, object]) -> None:
         content["limits"] = {**_parse_content(content).limits, label: tokens}
@@ -73,7 +73,7 @@ def keep_limit(home: Home, label: str, tokens: int) -> None:
 def _update_file(home: Home, change: Callable[[dict[str, object]], None]) -> None:
     """Changes the file under a lock, so that concurrent changes are not lost; an unreadable file is set aside.
 
-    Raises OSError, also as filelock.Timeout.
+    Raises OSError, including filelock.Timeout.
     """
     make_private_folder(home, home.models.parent)
     with filelock.FileLock(home.models.with_suffix(".lock"), timeout=BUSY_SECONDS, mode=0o600):
@@ -87,7 +87,7 @@ def _update_file(home: Home, change: Callable[[dict[str, object]], None]) -> Non
 
 
 def _read_file(home: Home) -> dict[str, object]:
-    """Returns the file's object, {} if there is no file. Raises SettingsError if it cannot be read."""
+    """Returns the JSON object in the file, {} if there is no file. Raises SettingsError if it cannot be read."""
     try:
         with open_buffered(home.models) as file:
             data = file.read(MOST_BYTES + 1)

@@ -152,9 +152,9 @@ _VERSION_BEFORE_FAMILY = re.compile(r"claude-(4(?:-\d)?)-(opus|sonnet|haiku)")
 
 
 def find_price(model: str) -> ModelPrice | None:
-    """Returns the list price of a model as named in a session or a setting, with or without its maker, date or effort;
-    None if unknown. OpenRouter's `:free` models cost nothing; its other suffixes change the price and have no known
-    one."""
+    """Returns the list price of a model as named in a session or a setting, with or without its maker, date or
+    effort; None if unknown. OpenRouter's `:free` models cost nothing; its other suffixes change the price, so models
+    with one have no known price."""
     name = model.lower().rpartition("/")[2].replace(".", "-").replace("_", "-")[:80]
     if name.endswith(":free"):
         return _FREE
@@ -165,7 +165,7 @@ def find_price(model: str) -> ModelPrice | None:
 
 
 def worst_cost(model: str, input_tokens: int, most_output_tokens: int) -> float | None:
-    """Returns the most that one call can cost in USD, given upper bounds of its input and output tokens; None if the
+    """Returns the maximum cost of one call in USD, given upper bounds of its input and output tokens; None if the
     price is not known."""
     price = find_price(model)
     if price is None:
@@ -176,9 +176,9 @@ def worst_cost(model: str, input_tokens: int, most_output_tokens: int) -> float 
 
 
 def compute_cost(model: str, usage: Usage) -> float | None:
-    """Returns the cost of answered calls in USD at the list price, None if that is not known.
+    """Returns the cost of answered calls in USD at the list price, or None if that is not known.
 
-    The long-prompt price applies if the mean prompt of the calls is longer than its threshold.
+    The price for long prompts applies if the average prompt of the calls is longer than the threshold.
     """
     price = find_price(model)
     if price is None:

@@ -1,8 +1,9 @@
 """Records the spending on models, call by call, so that a day's budget holds for any number of concurrent processes.
 
-Before a billed call, its highest possible cost is reserved in one exclusive transaction that also compares the day's
-sum with the budget; afterwards the reservation is replaced by the actual usage. If a call is cut short because its
-process was killed, the reservation stays, because the service may have answered. Amounts are in 10^-12 US dollars.
+Before a billed call, its highest possible cost is reserved in one exclusive transaction, which also compares the
+day's sum with the budget. After the call, the reservation is replaced by the actual usage. If a call is cut short
+because its process was killed, the reservation stays, because the service may have answered. Amounts are in 10^-12
+US dollars.
 """
 
 from __future__ import annotations
@@ -99,11 +100,11 @@ class DayBudget:
         """Reserves the highest possible cost of one call from today's budget; every reservation must be ended with
         `settle`.
 
-        `input_tokens` is at least what the service will count: the number of bytes sent is enough, because a token
-        has at least one. If only reservations of this DayBudget's other calls leave no room, waits until one of them
-        ends. Raises BudgetError if the budget does not allow the call, also after `cancelled` ended the wait;
-        TooDearError if no day's budget would; SpendingError if this cannot be decided, because the price is not
-        known or the spending cannot be recorded.
+        `input_tokens` must be at least the number that the service will count. The number of bytes sent is a safe
+        choice, because each token has at least one byte. If the budget has no room only because of reservations for
+        other calls of this DayBudget, waits until one of them ends. Raises BudgetError if the budget does not allow
+        the call, also after `cancelled` ended the wait; TooDearError if the budget of no day would; SpendingError if
+        this cannot be decided, because the price is not known or the spending cannot be recorded.
         """
         if not model.billed:
             return NO_RESERVATION

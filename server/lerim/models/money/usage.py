@@ -11,7 +11,7 @@ import msgspec
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """Answered calls; tokens in, out and read from a cache as the service counted them; seconds waited.
+    """The usage of answered calls: tokens in, out and read from a cache as the service counted them; seconds waited.
 
     `cost` is the sum of the known costs in US dollars; `unpriced` calls have no known price and are not included.
     `cached_tokens` are part of `input_tokens`.
@@ -53,7 +53,7 @@ StepKind = Literal[
     "fallback",  # the next model in the settings is used instead
     "halved",  # a window was too large for the model, or its answer was cut: each half is sent instead
     "resumed",  # a window had already been answered: nothing was sent
-    "skipped",  # a window without any signal was not sent
+    "skipped",  # a window with nothing worth asking about was not sent
     "repaired",  # a quote was requested again
     "unread",  # an answer could not be read
     "limited",  # the model reported its token limit, and windows are kept below it from now on
@@ -65,8 +65,8 @@ StepKind = Literal[
 class ModelStep(msgspec.Struct, frozen=True):
     """An irregular event while a model was asked; contains no text of a transcript.
 
-    `where` is the session (`claude:1f0c…`) and `part` the part of it (`2 of 5`), "" if it concerns the whole run;
-    `tokens` are the tokens it saved or concerned.
+    `where` is the session (`claude:1f0c…`) and `part` the part of it (`2 of 5`), "" if the event concerns the whole
+    run; `tokens` are the tokens that it saved or concerned.
     """
 
     kind: StepKind
@@ -111,11 +111,11 @@ WaitReason = Literal["", "consent", "budget", "none", "gone"]
 
 class WaitingWork(msgspec.Struct, frozen=True):
     """The work that waits for a model: the number of sessions, and estimates of the tokens they would send and of the
-    cost in US dollars.
+    cost in US dollars. `cost` is None if the price is not known or the model is not billed.
 
-    `cost` is None if the price is not known or the model is not billed. `why` the model was not asked: "" if nothing
-    prevents it, "consent" (the person has not agreed yet), "budget" (today's is used up), "none" (no model is
-    chosen), "gone" (the chosen model cannot be asked from here).
+    `why` says why the model was not asked: "" if nothing prevents it, "consent" (the person has not agreed yet),
+    "budget" (today's budget is used up), "none" (no model is chosen), "gone" (the chosen model cannot be asked from
+    here).
     """
 
     sessions: int = 0

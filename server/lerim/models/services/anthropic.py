@@ -25,7 +25,8 @@ class _Block(msgspec.Struct):
 
 
 class _TokenCounts(msgspec.Struct):
-    """`input_tokens` are the tokens that were neither read from the cache nor written to it."""
+    """The token counts of a reply. `input_tokens` are the tokens that were neither read from the cache nor written
+    to it."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -41,7 +42,7 @@ class _Message(msgspec.Struct):
 
 
 class _EventDelta(msgspec.Struct):
-    """The changes in an event: `text` of a block, `stop_reason` of the message."""
+    """The changes in an event: `text` is that of a block, `stop_reason` that of the message."""
 
     text: str | None = None
     stop_reason: str | None = None
@@ -67,7 +68,8 @@ def anthropic_headers(model: Model) -> dict[str, str]:
 def encode_anthropic_request(
     request: lm15.Request, model: Model, max_output_tokens: int, *, stream: bool = False
 ) -> bytes:
-    """Encodes the request; parameters left out take the service's defaults. `stream`: request a streamed answer."""
+    """Encodes the request. For parameters that are left out, the service uses its defaults. `stream`: request a
+    streamed answer."""
     messages = [{"role": message.role, "content": message.text or ""} for message in request.messages]
     body: dict[str, object] = {"model": model.name, "max_tokens": max_output_tokens, "messages": messages}
     if system := system_text(request):

@@ -1,4 +1,5 @@
-"""Tracks how much each model accepts and may answer with in one run, from what is known and from its refusals."""
+"""Tracks how many tokens each model accepts and may answer with in one run, based on its known limits and on its
+refusals."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ class ModelBounds:
         self._outputs: dict[str, OutputBound] = {}
 
     def get_limit(self, model: Model) -> int | None:
-        """Returns the tokens a model accepts in total, None if it has not reported that."""
+        """Returns the number of tokens that a model accepts in total; None if it has not reported that."""
         with self._lock:
             if model.label not in self._limits:
                 self._limits[model.label] = limits.load_limit(self._home, model.label)
@@ -67,8 +68,8 @@ class ModelBounds:
         return new != requested
 
     def adopt_limit(self, model: Model, requested: OutputBound, tokens: int, error: TooLongError) -> bool:
-        """Adopts the limit the model reported. Returns whether a request of `tokens` tokens fits if the answer gets
-        less room than was `requested`."""
+        """Adopts the limit that the model reported. Returns whether a request of `tokens` tokens fits if less room
+        is left for the answer than was `requested`."""
         limit = limits.parse_limit(error.service_message)
         if limit is None:
             return False

@@ -29,7 +29,7 @@ class _Content(msgspec.Struct):
 
 
 class _Choice(msgspec.Struct):
-    """`message` is an answer, `delta` its next piece in a stream."""
+    """One choice of a reply. `message` is an answer, `delta` its next piece in a stream."""
 
     message: _Content | None = None
     delta: _Content | None = None
@@ -41,7 +41,7 @@ class _PromptDetails(msgspec.Struct):
 
 
 class _TokenCounts(msgspec.Struct):
-    """Some services write whole numbers as `12.0`."""
+    """The token counts of a reply. Some services write whole numbers as `12.0`."""
 
     prompt_tokens: float | None = None
     completion_tokens: float | None = None
@@ -65,7 +65,7 @@ _FINISH_REASONS: dict[str | None, FinishReason] = {
     "sensitive": "content_filter",
     "refusal": "content_filter",
 }
-"""The reasons that services give, Anthropic's included, for an answer that is not complete."""
+"""The reasons that services, including Anthropic, give for an answer that is not complete."""
 
 
 def chat_url(model: Model) -> str:
@@ -74,7 +74,7 @@ def chat_url(model: Model) -> str:
 
 
 def chat_headers(model: Model) -> dict[str, str]:
-    """Returns the headers with the key, none without a key."""
+    """Returns the headers with the key, or no headers if there is no key."""
     return {"Authorization": f"Bearer {model.key}"} if model.key else {}
 
 
@@ -91,7 +91,8 @@ def encode_chat_request(
     *,
     stream: bool = False,
 ) -> bytes:
-    """Encodes the request; parameters left out take the service's defaults. `stream`: request a streamed answer."""
+    """Encodes the request. For parameters that are left out, the service uses its defaults. `stream`: request a
+    streamed answer."""
     messages = [{"role": message.role, "content": message.text or ""} for message in request.messages]
     if system := system_text(request):
         messages.insert(0, {"role": "system", "content": system})

@@ -32,7 +32,7 @@ Form = TypeVar("Form")
 
 CANCELLED = "cancelled"
 UNSENT = "unsent"
-"""Codes of a TransportError: the person cancelled; or the service was not reached, so it cannot have counted any
+"""Codes of a TransportError: the person cancelled; or the service was not reached, and so cannot have counted any
 usage."""
 FLAGGED = "flagged"
 """Code of an InvalidRequestError: the service objects to this particular text."""
@@ -79,8 +79,8 @@ class ParameterError(lm15.InvalidRequestError):  # type: ignore[misc]
 
 
 class TooLongError(lm15.ContextLengthError):  # type: ignore[misc]
-    """The window is too large. `service_message` may name a limit; `is_model_limit`: the limit is the model's, not
-    a limit of the account per minute."""
+    """The window is too large. `service_message` may name a limit. `is_model_limit`: the limit is that of the model
+    rather than a limit per minute for the account."""
 
     def __init__(self, message: str, *, service_message: str, status: int) -> None:
         super().__init__(message, status=status)
@@ -89,7 +89,8 @@ class TooLongError(lm15.ContextLengthError):  # type: ignore[misc]
 
 
 class BrokenOffError(lm15.ServerError):  # type: ignore[misc]
-    """The service failed while answering. `usage` is the usage it counts for that, None if it does not report any."""
+    """The service failed while it answered. `usage` is the usage that the service counts for the failed answer, None
+    if it does not report any."""
 
     def __init__(self, message: str, *, usage: Usage | None) -> None:
         super().__init__(message, status=500)
@@ -131,7 +132,8 @@ def invalid_reply_error(status: int) -> lm15.TransportError:
 
 
 def decode_reply(data: bytes, form: type[Form], status: int = 200) -> Form:
-    """Returns the reply, or a part of it, in this form. Raises the error of `invalid_reply_error` if it has another."""
+    """Returns the reply, or a part of it, decoded to this form. Raises the error of `invalid_reply_error` if it has
+    another form."""
     try:
         return msgspec.json.decode(data, type=form)
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -139,7 +141,7 @@ def decode_reply(data: bytes, form: type[Form], status: int = 200) -> Form:
 
 
 def refusal_error(reply: ServiceReply, key: str, model: str) -> lm15.LM15Error:
-    """Returns the error for a reply that reports one."""
+    """Returns the error for a reply that reports an error."""
     body = reply.body[:_MOST_SEARCHED_CHARACTERS].decode("utf-8", "replace")
     code, service_message = _parse_error_body(reply.body)
     status = reply.status
@@ -207,7 +209,8 @@ def parse_retry_after(headers: Mapping[str, str], searched_text: str = "") -> fl
 
 
 def _seconds_until(date: str, headers: Mapping[str, str]) -> float:
-    """Returns the seconds until a date, by the service's clock if it sends it; NaN if the date is invalid."""
+    """Returns the seconds until a date, by the clock of the service if it sends its time; NaN if the date is
+    invalid."""
     try:
         retry_time = parsedate_to_datetime(date).timestamp()
     except (ValueError, TypeError, OverflowError):

@@ -23,9 +23,10 @@ LOCAL_SERVERS: Mapping[str, str] = {
 }
 """The default addresses of well-known servers, in order of preference."""
 CONNECT_SECONDS = 0.3
-"""How long to wait for a connection. Where nothing listens, Windows refuses it only after two seconds."""
+"""Seconds to wait for a connection. If nothing listens at an address, Windows refuses the connection only after two
+seconds."""
 ANSWER_SECONDS = 2.0
-"""How long to wait for the answer of what listens: the server, or the machine, may be busy."""
+"""Seconds to wait for the answer of a server that listens: the server, or the machine, may be busy."""
 MOST_BYTES = 1_000_000
 
 
@@ -52,10 +53,10 @@ class _Probe:
 
 
 def find_local_servers(addresses: Sequence[str], seconds: float = ANSWER_SECONDS) -> list[LocalServer]:
-    """Returns the servers at these base URLs that list their models, in this order. Asks all at once, and waits for
-    each answer for at most `seconds` once it is connected.
+    """Returns the servers at these base URLs that list their models, in this order.
 
-    Addresses that are not on this machine are skipped.
+    Asks all servers at once, and waits at most `seconds` for each answer once it is connected. Addresses that are
+    not on this machine are skipped.
     """
     import http.client  # noqa: F401 - not within the time the servers have, and not by commands that look at none
 

@@ -1,8 +1,8 @@
 """Sends one HTTP request to a model service, with a deadline, a size limit and immediate cancellation, without
 redirects or netrc.
 
-The request runs in its own thread, because a library call that waits for a server cannot be interrupted. At a
-deadline the thread is abandoned; it ends with its socket.
+The request runs in its own thread, because a library call that waits for a server cannot be interrupted. When the
+deadline passes, the thread is abandoned; it ends when its socket does.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from urllib3.exceptions import HTTPError, NewConnectionError
 MOST_BYTES = 8_000_000
 CONNECT_SECONDS = 15.0
 MOST_EVENT_BYTES = 1_000_000
-"""The most bytes in one event; a service that sends more is not working properly."""
+"""Maximum number of bytes in one event; a service that sends more is not working properly."""
 _PIECE_BYTES = 65_536
 _EITHER_HEADER = 32
 """Makes zlib accept both gzip and zlib headers."""
@@ -117,7 +117,7 @@ def _next_piece(exchange: _Exchange) -> bytes | None:
 
 
 def wait_unless_cancelled(seconds: float, cancelled: Callable[[], bool]) -> None:
-    """Waits. Raises WireStoppedError if the person cancels meanwhile."""
+    """Waits for this many seconds. Raises WireStoppedError if the person cancels meanwhile."""
     end = time.monotonic() + seconds
     waiting = threading.Event()
     while (remaining := end - time.monotonic()) > 0:
@@ -189,8 +189,8 @@ def _receive_reply(
 
 
 def _decompress(response: requests.Response) -> Iterator[bytes]:
-    """Yields the body as it arrives, in pieces of limited size. An uncompressed body was requested; if it is
-    compressed anyway, a few bytes can expand to gigabytes, and nested compression to more."""
+    """Yields the body as it arrives, in pieces of limited size. An uncompressed body was requested. If it is
+    compressed anyway, a few bytes can expand to gigabytes, and nested compression to even more."""
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding in ("", "identity"):
         yield from _read_raw(response)
@@ -209,7 +209,7 @@ def _decompress(response: requests.Response) -> Iterator[bytes]:
 
 
 def _read_raw(response: requests.Response) -> Iterator[bytes]:
-    """Yields the bytes as they arrive: `iter_content` waits for as many as requested, and decompresses without a
+    """Yields the bytes as they arrive. `iter_content` would wait for as many as requested, and decompress without a
     limit."""
     try:
         while chunk := response.raw.read1(_PIECE_BYTES, decode_content=False):
