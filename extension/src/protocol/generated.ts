@@ -272,11 +272,11 @@ export interface AllowParams {
   label: string;
 }
 /**
- * The answer to a question. `known` is False if nothing that answers it was found.
+ * The answer to a question.
  *
- * `passages` are sorted, best first. `model` is the label of the model that answered, "none" if there are only
- * passages. `leftOut` counts sentences that no source supports. `message` tells the person why there are no
- * sentences, or why they end early.
+ * `known` is False if nothing was found that answers it. `passages` are sorted, best first. `model` is the label of
+ * the model that answered, "none" if there are only passages. `leftOut` counts sentences that no source supports.
+ * `message` tells the person why there are no sentences, or why they end early.
  */
 export interface Answer {
   question: string;
@@ -317,7 +317,7 @@ export interface Citation {
 /**
  * A memory or turn that was found, without secrets.
  *
- * `detail` says what kind of memory it is and what is unusual about it (`decision, drifted`); of a turn, it is the
+ * For a memory, `detail` is its kind and what is unusual about it (`decision, drifted`); for a turn, it is the
  * agent's name, and `role` is who speaks. `time` is when it was said (ISO 8601, "" if unknown), and `path` is a
  * memory's file. `flags` are the reasons not to show it to a model.
  */

@@ -62,6 +62,6 @@ class AnswerParser(CitedSentenceParser):
 
 
 def as_numbered_text(passage: Passage) -> NumberedText:
-    """Returns a passage as the text that sentences are checked against."""
+    """Returns a passage in the form in which sentences are checked against it."""
     context = f"{passage.description}\n{passage.time}\n{passage.citation.title}"
     return NumberedText(passage.citation.number, context, passage.text)

@@ -1,4 +1,5 @@
-"""The question, the answer and its sources, as the command line prints them and the editor shows them."""
+"""The question, the answer and its sources, in the form in which the command line prints them and the editor shows
+them."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ class Citation(msgspec.Struct, frozen=True):
 class Passage(msgspec.Struct, frozen=True):
     """A memory or turn that was found, without secrets.
 
-    `detail` says what kind of memory it is and what is unusual about it (`decision, drifted`); of a turn, it is the
+    For a memory, `detail` is its kind and what is unusual about it (`decision, drifted`); for a turn, it is the
     agent's name, and `role` is who speaks. `time` is when it was said (ISO 8601, "" if unknown), and `path` is a
     memory's file. `flags` are the reasons not to show it to a model.
     """
@@ -48,7 +49,7 @@ class Passage(msgspec.Struct, frozen=True):
 
     @property
     def description(self) -> str:
-        """What it is, as a model is shown it: `decision, drifted` or `user, Claude Code`."""
+        """The description of the passage that a model is shown: `decision, drifted` or `user, Claude Code`."""
         return f"{self.role}, {self.detail}" if self.role else self.detail
 
 
@@ -66,11 +67,11 @@ class SentenceEvent(msgspec.Struct, frozen=True, tag_field="event", tag="said"):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """The answer to a question. `known` is False if nothing that answers it was found.
+    """The answer to a question.
 
-    `passages` are sorted, best first. `model` is the label of the model that answered, "none" if there are only
-    passages. `left_out` counts sentences that no source supports. `message` tells the person why there are no
-    sentences, or why they end early.
+    `known` is False if nothing was found that answers it. `passages` are sorted, best first. `model` is the label of
+    the model that answered, "none" if there are only passages. `left_out` counts sentences that no source supports.
+    `message` tells the person why there are no sentences, or why they end early.
     """
 
     question: str
@@ -88,14 +89,14 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class AnswerLine(msgspec.Struct, frozen=True, tag_field="event", tag="answered"):
-    """The last event of an answer: all of it."""
+    """The last event of an answer, which contains the whole answer."""
 
     answer: Answer
 
 
 class Question(msgspec.Struct, frozen=True):
-    """A question: any text. `model` "none" asks no model; `everything` also searches memories that have ended, and
-    those whose place in the code changed or is gone."""
+    """A question, which may be any text. With `model` "none", no model is asked. `everything` also searches memories
+    that have ended, and memories whose place in the code changed or is gone."""
 
     text: str
     model: Literal["auto", "none"] = "auto"

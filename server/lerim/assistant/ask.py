@@ -1,7 +1,7 @@
-"""Answers a question about a project from its memories and sessions: with a model, in sentences that cite their sources
-and are emitted one by one; without one, with the passages themselves.
+"""Answers a question about a project from its memories and sessions. With a model, the answer consists of sentences
+that cite their sources and are emitted one by one; without a model, it consists of the passages themselves.
 
-Nothing is written except that a cited memory counts as used.
+Nothing is written, except that a cited memory counts as used.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from lerim.models import Engine
 
 MAX_ANSWER_TOKENS = 8_000
-"""The most tokens of an answer, reasoning included."""
+"""Maximum number of tokens of an answer, including reasoning."""
 OVERHEAD_TOKENS = 1_500
-"""Tokens reserved for what is sent besides the passages."""
+"""Number of tokens reserved for everything that is sent besides the passages."""
 TIMEOUT_SECONDS = 180.0
-"""The longest a model may take, because a person is waiting for the answer."""
+"""Maximum number of seconds that a model may take, because a person is waiting for the answer."""
 NOTHING_FOUND = "Nothing was found: no active memory and no session of this project is about this."
 PASSAGES_ONLY = "These passages were found, best first."
 ONLY_NEAR = "Nothing contains the words of the question. These memories may mean something similar, the nearest first."
@@ -84,7 +84,7 @@ def answer_question(
 
 
 def _left_out_messages(search: PassageResults) -> Iterator[str]:
-    """Yields what to know about relevant memories that were left out, or were never compared with the code here."""
+    """Yields messages about relevant memories that were left out, or that were never compared with the code here."""
     if search.withheld:
         which = "One memory about it is" if search.withheld == 1 else f"{search.withheld} memories about it are"
         yield f"{which} archived, or its code has changed."
@@ -102,7 +102,7 @@ def _choose_model(
     passages: Sequence[Passage],
     problems: list[Problem],
 ) -> tuple[Model | None, str]:
-    """Returns the model to ask; or None and the reason why none is asked."""
+    """Returns the model to ask and "", or None and the reason why no model is asked."""
     from lerim.assistant.answer_parser import passages_for_model
 
     if question.model == "none":
@@ -131,7 +131,7 @@ def _answer_with_model(
     clock: Callable[[], datetime],
     bridge: EditorBridge | None,
 ) -> Answer:
-    """Returns the answer with the model's sentences, as far as it got."""
+    """Returns the answer with the model's sentences; if the model fails, with those that it completed."""
     from lerim.assistant.answer_parser import AnswerParser, passages_for_model
     from lerim.models import Engine
 
@@ -170,10 +170,10 @@ def _answer_with_model(
 def _send_question(
     engine: Engine, model: Model, question: str, passages: Sequence[Passage], parser: AnswerParser
 ) -> None:
-    """Asks a model the question with as many of the passages, best first, as fit into its window, at least one. The
-    answer is fed to `parser`.
+    """Asks a model the question with as many of the passages, best first, as fit into its window, but at least one.
 
-    Raises ModelError if there is no answer, or not all of it; what was parsed until then remains valid.
+    The answer is passed to `parser`. Raises ModelError if there is no answer, or if it is incomplete; what was
+    parsed until then remains valid.
     """
     from lerim.assistant.answer_parser import INSTRUCTIONS, render_prompt
     from lerim.models import count_tokens, stream_answer

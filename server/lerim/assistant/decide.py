@@ -1,8 +1,8 @@
-"""The lead, a model that decides what a new claim does to related memories, and the explorer, a model that gathers
-evidence for a decision by reading files, memories and turns, one look at a time. Neither changes anything: code checks
-each decision before it is used.
+"""Asks two models: the lead, which decides what a new claim does to related memories, and the explorer, which gathers
+evidence for a decision by reading files, memories and turns, one look at a time.
 
-The docstrings and descriptions of the DSPy signatures are part of the prompts.
+Neither changes anything: code checks each decision before it is used. The docstrings and descriptions of the DSPy
+signatures are part of the prompts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MAX_LOOKS = 5
 MAX_EVIDENCE_CHARS = 24_000
 MAX_NOTE_CHARS = 600
 Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
-"""A text of a model, which may write null where it has none."""
+"""A text from a model, which may write null for an empty text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,14 @@ class RefusedDecision:
 
 
 def describe_claim(candidate: Candidate) -> str:
-    """Returns a claim as it is shown to a model."""
+    """Returns a claim in the form in which it is shown to a model."""
     quotes = "\n".join(f"{item.who}: “{item.quote}”" for item in candidate.evidence if item.quote)
     head = f"{candidate.kind or candidate.primitive}, said {format_utc(candidate.time)}"
     return f"{head}\n" + escape_lines(clean_text(f"{candidate.title}\n{candidate.body}\n{quotes}".strip()))
 
 
 def describe_memories(related: Sequence[RelatedMemory]) -> str:
-    """Returns memories as they are shown to a model, numbered from 1."""
+    """Returns memories in the form in which they are shown to a model, numbered from 1."""
     return "\n\n".join(
         f"{number}. {memory.record.kind or memory.record.primitive}, said last {format_utc(memory.last_said)}\n"
         + escape_lines(clean_text(f"{memory.record.title}\n{memory.record.body}".strip()))
@@ -93,8 +93,9 @@ def decide_claim(
 def check_decision(
     decision: LeadDecision, candidate: Candidate, related: Sequence[RelatedMemory]
 ) -> Decided | RefusedDecision:
-    """Converts the model's decision. It is refused if it names none of the related memories, one of another primitive
-    (except a question that the claim answers), or lets an earlier turn win over a later one."""
+    """Checks and converts the model's decision. It is refused if it names none of the related memories, if it names
+    one of another primitive (except a question that the claim answers), or if it lets an earlier turn win over a
+    later one."""
     reason = " ".join(clean_text(decision.reason).split())[:MAX_REASON_CHARS]
     if decision.action == "add":
         return Decided("keep", None, reason)
@@ -110,8 +111,8 @@ def check_decision(
 
 
 def explore(lm: dspy.LM, tools: ExplorerTools, task: str, log: Callable[[str], None]) -> str:
-    """Lets a model look at most `MAX_LOOKS` times, and returns what it saw, as it may be shown to a model. `log` is
-    called with each look, but not with what it showed.
+    """Lets a model look at most `MAX_LOOKS` times, and returns what it saw, in a form that may be shown to a model.
+    `log` is called with each look, but not with its result.
 
     Raises ModelError if no answer came, StoppedError, and any LerimError the engine raises.
     """
@@ -157,7 +158,7 @@ def run_tool(tools: ExplorerTools, step: Step) -> LookResult:
 
 
 class Step(BaseModel):
-    """One look of the explorer's."""
+    """One look of the explorer."""
 
     tool: Literal["read", "glob", "grep", "done"] = Field(description="done: enough was seen")
     path: Text = Field(default="", description="of read: one name, such as repo/src/app.py or session/12.md")

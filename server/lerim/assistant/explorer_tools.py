@@ -22,13 +22,13 @@ from lerim.errors import BoundaryError
 from lerim.redaction import clean_text
 
 MAX_FILE_BYTES = 1_000_000
-"""Only this much of the beginning of a larger file is read."""
+"""Maximum number of bytes read of a file, from its beginning."""
 MAX_READ_LINES = 200
 MAX_SHOWN_CHARS = 8_000
 MAX_NAMES = 150
 MAX_HITS = 60
 MAX_ENTRIES = 20_000
-"""How many files and folders one call visits."""
+"""Maximum number of files and folders that one call visits."""
 MAX_GREP_BYTES = 24_000_000
 MAX_SECONDS = 3.0
 MAX_DEPTH = 24
@@ -43,8 +43,8 @@ _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLO
 
 @dataclass(frozen=True, slots=True)
 class LookResult:
-    """The result of one call. `call` describes the call, `count` is the number of lines, names or hits in `text`, and
-    `problem` says why the result is empty or incomplete."""
+    """The result of one call. `call` describes the call, `count` is the number of lines, names or hits in `text`,
+    and `problem` says why the result is empty or incomplete."""
 
     call: str
     text: str = ""
@@ -53,7 +53,7 @@ class LookResult:
 
 
 class RefusedPathError(Exception):
-    """A name is invalid or leads outside what the explorer may see."""
+    """A name is invalid, or leads to a place that the explorer must not see."""
 
 
 @dataclass(slots=True)
@@ -131,7 +131,8 @@ class ExplorerTools:
         return LookResult(call, shown[:MAX_SHOWN_CHARS], min(len(hits), MAX_HITS), problem)
 
     def _matching_lines(self, name: str, text: str, regex: re.Pattern[str], deadline: float) -> Iterator[str]:
-        """Yields the matching lines of the text without secrets, so that a search cannot reveal what was removed."""
+        """Yields the matching lines of the text after secrets were removed from it, so that a search cannot reveal
+        them."""
         if not any(safe_pattern.matches(regex, line) for line in self._lines_in_time(text, deadline)):
             return
         for number, line in enumerate(self._lines_in_time(clean_text(text), deadline), 1):
@@ -211,7 +212,8 @@ def _is_visible(part: str) -> bool:
 
 
 def _walk(folder: Path, parent_parts: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yields the files below a folder as path parts, and () for each folder, so that folders count as entries, too."""
+    """Yields the files below a folder as the parts of their paths, and () for each folder, so that folders also
+    count as entries."""
     yield ()
     if len(parent_parts) >= MAX_DEPTH:
         return
@@ -244,7 +246,8 @@ def _matches(pattern: list[str], path: list[str] | tuple[str, ...]) -> bool:
 
 
 def _skip_double_stars(pattern: list[str], reached: set[int]) -> set[int]:
-    """Returns these positions in the pattern, and those that follow where a `**` stands for no folder at all."""
+    """Returns these positions in the pattern, and also the positions that follow a `**` if it matches no folder at
+    all."""
     out = set(reached)
     for at in sorted(reached):
         while at < len(pattern) and pattern[at] == "**":
@@ -254,7 +257,7 @@ def _skip_double_stars(pattern: list[str], reached: set[int]) -> set[int]:
 
 
 def _read_head(path: Path) -> bytes:
-    """Returns the beginning of a regular file, at most one byte more than MAX_FILE_BYTES. Raises OSError."""
+    """Returns the beginning of a regular file, at most MAX_FILE_BYTES + 1 bytes. Raises OSError."""
     handle = os.open(path, _OPEN_FLAGS)
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):

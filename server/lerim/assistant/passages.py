@@ -1,9 +1,9 @@
 """Finds the passages for a question: the relevant memories and turns of the project's sessions, best first, without
 secrets.
 
-Memories and turns are ranked separately, each by its own search, and the two rankings are then fused: what ranks high
-in either list ranks high overall. A passage must contain a good share of the question's informative words, so that a
-chance match does not count.
+Memories and turns are ranked separately, each by its own search, and the two rankings are then fused, so that a
+passage that ranks high in either list ranks high overall. A passage must contain a good share of the question's
+informative words, so that a chance match does not count.
 """
 
 from __future__ import annotations
@@ -55,22 +55,22 @@ from lerim.words import is_unspaced, stem
 
 MAX_QUESTION_CHARS = 2_000
 MAX_MEMORY_HITS = 60
-"""How many memories are searched, those that have ended included."""
+"""Maximum number of memories that a search returns, including those that have ended."""
 MAX_MEMORIES, MAX_TURN_HITS = 12, 40
-"""How many memories may be passages, and how many turns are searched."""
+"""Maximum numbers of memories that become passages, and of turns that a search returns."""
 MAX_PASSAGES = 16
-"""How many passages an answer has at most."""
+"""Maximum number of passages of an answer."""
 MAX_NEAR_MEMORIES = 5
-"""How many of them may have been found by meaning alone."""
+"""Maximum number of passages that were found by meaning alone."""
 MAX_TURNS_PER_SESSION = 4
-"""How many of them may come from one session."""
+"""Maximum number of passages that come from one session."""
 MAX_EXCERPT_CHARS = 1_200
-"""The length of a turn's passage."""
+"""Maximum number of characters of a turn's passage."""
 CONTEXT_CHARS = 150
-"""How far before the first word found an excerpt may begin."""
+"""Maximum number of characters by which an excerpt begins before the first word that was found."""
 MAX_TURN_CHARS = 200_000
-"""How much of a turn is searched for an excerpt. Secrets are removed from the whole turn first, since one may begin
-anywhere."""
+"""Number of characters of a turn that are searched for an excerpt. Secrets are removed from the whole turn first,
+since a secret may begin anywhere."""
 MAX_TITLE_CHARS = 80
 RANK_OFFSET, MEMORY_WEIGHT = 10, 1.5
 """Reciprocal rank fusion: the memory at rank n (from 0) scores MEMORY_WEIGHT / (RANK_OFFSET + n), a turn
@@ -84,11 +84,11 @@ _SENTENCE_END = re.compile(r"[.!?][\"')”’]{0,3}\s|[。！？][”」』）]{
 
 @dataclass(frozen=True, slots=True)
 class PassageResults:
-    """The passages for a question, best first and numbered from 1. `near` follow: memories that have too few of its
-    words and may mean something similar.
+    """The passages for a question, best first and numbered from 1. The numbers continue in `near`: memories that have
+    too few of the question's words but may mean something similar.
 
-    `withheld`: how many relevant memories are left out because they ended or their place in the code changed.
-    `uncompared`: how many relevant memories were never compared with the code here.
+    `withheld`: how many relevant memories are left out because they ended or because their place in the code
+    changed. `uncompared`: how many relevant memories were never compared with the code here.
     """
 
     passages: list[Passage]
@@ -105,8 +105,9 @@ def find_passages(
     sentence_model: SentenceModel | None = None,
     report: ReportProgress = lambda done, total: None,
 ) -> PassageResults:
-    """Finds the passages for a question; unreadable memories are added to `problems`. With a `sentence_model`, also the
-    memories nearest to it in meaning; `report` is called while it reads new ones. Raises CatalogError."""
+    """Finds the passages for a question; unreadable memories are added to `problems`. With a `sentence_model`, also
+    finds the memories that are nearest to the question in meaning; `report` is called while the model reads new
+    ones. Raises CatalogError."""
     text = question.text[:MAX_QUESTION_CHARS]
     query = drop_stop_words(parse_query(text))
     if not query.terms:
@@ -142,9 +143,9 @@ def find_passages(
 def find_session_passages(
     project: Project, home: Home, text: str, raise_if_cancelled: Callable[[], None] = lambda: None
 ) -> Iterator[Passage]:
-    """Yields the passages of the project's sessions about a text, best first, not numbered yet, at most
-    MAX_TURNS_PER_SESSION of one session. `raise_if_cancelled` is called before each; an exception that it raises ends
-    the search. Raises CatalogError."""
+    """Yields the passages of the project's sessions about a text, best first and not numbered yet, at most
+    MAX_TURNS_PER_SESSION from one session. `raise_if_cancelled` is called before each; an exception that it raises
+    ends the search. Raises CatalogError."""
     query = drop_stop_words(parse_query(text[:MAX_QUESTION_CHARS]))
     if not query.terms:
         return
@@ -162,7 +163,7 @@ def _with_scores(ranked: Iterable[Passage], weight: float) -> list[tuple[float, 
 
 
 def _select_distinct(ranked: Iterable[Passage]) -> list[Passage]:
-    """Select the best passages: each text once, and not too many turns of one session."""
+    """Selects the best passages: each text once, and not too many turns of one session."""
     selected: list[Passage] = []
     seen_texts: set[str] = set()
     turns_per_session: Counter[str] = Counter()
@@ -181,8 +182,8 @@ def _select_distinct(ranked: Iterable[Passage]) -> list[Passage]:
 
 
 def _search_memories(project: Project, home: Home, text: str, everything: bool, problems: list[Problem]) -> list[Hit]:
-    """Returns the memories that share words with the question. Those that have ended are included, because turns that
-    they were extracted from are outdated, too."""
+    """Returns the memories that share words with the question. Memories that have ended are included, because the
+    turns from which they were extracted are outdated too."""
     with MemorySearch(None if project.is_personal else project, home) as memories:
         search = partial(memories.search, f"{text}?", MAX_MEMORY_HITS, EVERY_STATUS)  # some words are enough
         hits = search() if everything else _search_with_drift(project, home, search, problems)
@@ -193,14 +194,14 @@ def _search_memories(project: Project, home: Home, text: str, everything: bool, 
 def _search_with_drift(
     project: Project, home: Home, search: Callable[[], list[Hit]], problems: list[Problem]
 ) -> list[Hit]:
-    """Returns what `search` finds, ranked after the memories found were compared with the code as it is now. Only they
-    are, so that a question takes no longer for a project with many memories."""
+    """Returns the result of `search`, ranked after the memories that it found were compared with the current code.
+    No other memories are compared, so that a question takes no longer in a project with many memories."""
     subjects = [
         make_drift_subject(hit.record) for hit in search() if hit.scope == "project" and hit.stored.status == "active"
     ]
     try:
         DriftChecker(project, home).check_memories([subject for subject in subjects if subject.references])
-    except LerimError as error:  # the result of the last check is used then
+    except LerimError as error:  # then the result of the last check is used
         problems.append(error.problem())
     return search()
 
@@ -236,7 +237,7 @@ def _find_ended_turns(hits: Iterable[Hit]) -> frozenset[str]:
 
 
 def _weigh_question(project: Project, home: Home, query: SearchQuery, hits: Sequence[Hit]) -> WordWeights:
-    """Weighs the question's words by how many of the memories found and of the project's turns contain each."""
+    """Weighs each word of the question by how many of the memories found and of the project's turns contain it."""
     turn_counts, turn_count = [0] * len(query.terms), 0
     if home.catalog.exists():
         with Catalog.open(home) as catalog:
@@ -269,7 +270,7 @@ def _find_memories(hits: Iterable[Hit], word_weights: WordWeights, everything: b
 
 
 def _describe_hit(hit: Hit) -> str:
-    """Returns the kind of a memory and whatever else is unusual about it, such as `drifted`."""
+    """Returns the kind of a memory and everything that is unusual about it, such as `drifted`."""
     record, stored = hit.record, hit.stored
     parts = (record.kind or record.primitive, hit.scope, stored.status, hit.drift, hit.by_meaning and "by meaning")
     return ", ".join(part for part in parts if part and part not in _DEFAULT_VALUES)
@@ -308,8 +309,8 @@ def _excerpt(row: TurnRow, word_weights: WordWeights) -> str:
 
 
 def cut_excerpt(text: str, query: SearchQuery) -> str:
-    """Returns the part of a clean text with the most different words of a query, at most MAX_EXCERPT_CHARS long. It
-    begins and ends with a line or else a sentence where possible."""
+    """Returns the part of a clean text that has the most different words of a query, with at most MAX_EXCERPT_CHARS
+    characters. It begins and ends at a line boundary, or else at a sentence boundary, where possible."""
     text = _SPACES.sub(" ", text).strip()
     if len(text) <= MAX_EXCERPT_CHARS:
         return text
@@ -332,7 +333,8 @@ def cut_excerpt(text: str, query: SearchQuery) -> str:
 
 
 def _find_beginning(text: str, at: int) -> int:
-    """Returns where the first line or else sentence begins of those that begin shortly before `at`."""
+    """Returns where the excerpt begins: at the first line, or else the first sentence, that begins shortly before
+    `at`."""
     start = max(0, at - CONTEXT_CHARS)
     if start == 0:
         return 0
@@ -341,8 +343,8 @@ def _find_beginning(text: str, at: int) -> int:
 
 
 def _find_end(text: str, start: int) -> int:
-    """Returns where the excerpt from `start` ends: with the last line or else sentence that fits into it, unless that
-    would leave out half of it."""
+    """Returns where the excerpt from `start` ends: after the last line, or else the last sentence, that fits into
+    it, unless that would leave out half of the excerpt."""
     most = start + MAX_EXCERPT_CHARS
     if most >= len(text):
         return len(text)

@@ -23,7 +23,7 @@ _REPEAT = re.compile(r"[*+?]|\{(\d{1,3})(?:(,)(\d{0,3}))?\}")
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern, ignoring case. Raises ValueError with a message for its author."""
+    """Compiles a pattern, ignoring case. Raises ValueError with a message for its author."""
     if not pattern.strip() or len(pattern) > MAX_PATTERN_CHARS:
         raise ValueError(f"a pattern has 1 to {MAX_PATTERN_CHARS} characters")
     try:

@@ -11,13 +11,14 @@ from lerim.sessions import QueryTerm, SearchQuery, tokenize_text
 from lerim.words import STOP_WORDS, is_unspaced, stem
 
 MIN_WEIGHT_SHARE = 0.35
-"""The least share of the weight of all words that a relevant passage contains."""
+"""Minimum share of the weight of all words that a relevant passage contains."""
 MIN_SHARE_OF_ONE_WORD = 0.5
-"""The same for a passage with only one of several words."""
+"""The same minimum for a passage that contains only one of several words."""
 RARE_WEIGHT, MIN_SHARE_OF_RARE_WORD = 3.0, 0.2
-"""If that word weighs at least RARE_WEIGHT (about one text in twenty has it), this share is enough."""
+"""If that word weighs at least RARE_WEIGHT (about one text in twenty contains it), this smaller share is enough."""
 UNKNOWN_PAIR_FACTOR = 0.5
-"""The factor for a pair of characters of an unspaced script that no text contains: they may belong to two words."""
+"""The factor for a pair of characters of an unspaced script that occurs in no text: the two may belong to different
+words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ MAX_PASSAGE_CHARS = 500
 
 def describe_recalled(found: Recalled, problems: Sequence[Problem], outside: int) -> str:
     """Returns the memories that fit in MAX_CHARS, best first, and a line for each reason why others were left out.
-    `outside` is how many of the files asked about are not in the repository."""
+    `outside` is the number of requested files that are not in the repository."""
     items: list[str] = []
     room = MAX_CHARS
     for one in found.memories:
@@ -52,8 +52,8 @@ def describe_recalled(found: Recalled, problems: Sequence[Problem], outside: int
 def describe_sessions(
     project: Project, home: Home, question: str, limit: int, raise_if_cancelled: Callable[[], None]
 ) -> str:
-    """Returns passages of earlier sessions, without those that read like a command to an agent, unless a person said
-    them. Raises CatalogError."""
+    """Returns passages of earlier sessions. Passages that read like a command to an agent are left out, unless a
+    person said them. Raises CatalogError."""
     items: list[str] = []
     for passage in find_session_passages(project, home, question, raise_if_cancelled):
         if len(items) == limit:

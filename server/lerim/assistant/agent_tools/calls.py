@@ -23,10 +23,11 @@ ReportProgress: TypeAlias = Callable[[str], None]
 
 
 class ToolCalls:
-    """The calls of one client. The project is found at the first call and kept as long as its folder is.
+    """The calls of one client.
 
-    `repo` is a folder in the project; if it is "", the project is found from the working directory and the client's
-    roots. `channel` is how the memories reach the agent.
+    The project is found at the first call and kept as long as its folder exists. `repo` is a folder in the project;
+    if it is "", the project is found from the working directory and the client's roots. `channel` is the way in
+    which the memories reach the agent.
     """
 
     def __init__(
@@ -85,7 +86,8 @@ class ToolCalls:
             return str(error), True
 
     def record_served(self) -> None:
-        """Counts the memories of the last answer as served. Called once the agent has it, which need not wait."""
+        """Counts the memories of the last answer as served. Called once the agent has the answer, so that it need
+        not wait for this."""
         if self._memories is not None:
             self._memories.note_served(self._served, self._channel, self._client(), self._event)
         self._served = ()
@@ -135,7 +137,7 @@ class ToolCalls:
         )
 
     def _open_memories(self, project: Project | None, home: Home) -> AgentMemories:
-        """Returns the memories of the project; they stay open until another project is asked for."""
+        """Returns the memories of the project. They stay open until another project is asked for."""
         if self._memories is None or project != self._project:
             if self._memories is not None:
                 self._memories.close()
@@ -151,8 +153,9 @@ class ToolCalls:
         return project
 
     def _find_project(self, home: Home) -> Project | None:
-        """Returns the project of `--repo`, else of the working directory, of `CLAUDE_PROJECT_DIR`, or of the client's
-        first root that is in one. Raises UsageError if `--repo` is in none."""
+        """Returns the project of `--repo`, or else the first project found from the working directory, from
+        `CLAUDE_PROJECT_DIR` and from the client's roots, in this order; None if there is none. Raises UsageError if
+        `--repo` is in no project."""
         if self._repo:
             project = locate_project(Path(os.path.expanduser(self._repo)).absolute(), home)  # noqa: PTH111 - never raises
             if project is None:
@@ -171,7 +174,7 @@ class _Arguments:
         self._values = values
 
     def text(self, name: str, most: int, *, required: bool = False) -> str:
-        """Returns a text without surrounding space; "" if it is missing and need not be there."""
+        """Returns a text argument without surrounding space; "" if it is missing and not required."""
         value = self._values.get(name)
         if value is None:
             value = ""
@@ -197,14 +200,14 @@ class _Arguments:
         return [text for one in texts if (text := _storable(one))]
 
     def flag(self, name: str) -> bool:
-        """Returns whether a switch is on."""
+        """Returns the value of a boolean argument."""
         value = self._values.get(name, False)
         if not isinstance(value, bool | None):
             raise UsageError(f"`{name}` must be true or false.", todo="Call the tool again.")
         return bool(value)
 
     def limit(self) -> int:
-        """Returns how many items are wanted, within the limits."""
+        """Returns the number of items asked for, within the limits."""
         value = self._values.get("limit")
         if value is None:
             return DEFAULT_LIMIT
@@ -214,7 +217,8 @@ class _Arguments:
 
 
 def _storable(text: str) -> str:
-    """Returns a text without surrounding space and without what JSON can hold but no file, path or database can."""
+    """Returns a text without surrounding space and without characters that JSON can hold but files, paths and
+    databases cannot."""
     return text.replace("\0", "").encode("utf-8", "replace").decode().strip()
 
 
@@ -227,8 +231,9 @@ def _working_folder() -> list[Path]:
 
 
 def _relative_path(project: Project | None, text: str) -> str:
-    """Returns a path as references write it, `#symbol` kept; "" if it is outside the repository. A relative path is
-    read from the working directory if that is in the repository, else from its root."""
+    """Returns a path in the form that references use, with its `#symbol`; "" if it is outside the repository. A
+    relative path is resolved from the working directory if that is in the repository, otherwise from the
+    repository's root."""
     if project is None:
         return ""
     path, mark, symbol = text.replace("\\", "/").partition("#")

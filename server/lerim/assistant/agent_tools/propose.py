@@ -1,4 +1,4 @@
-"""The tool `propose`: what an agent hands in becomes a candidate that waits for the developer."""
+"""The tool `propose`: a claim that an agent submits becomes a candidate that waits for the developer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from lerim.review import AGENT_PREFIX, AlreadyKnown, ClaimBlocked, ReviewPaths, 
 
 MAX_TITLE_CHARS, MAX_REASON_CHARS, MAX_REFERENCES = 160, 1_000, 5
 CONFIDENCE = 0.4
-"""An agent's own claim is a little less likely to be worth keeping than what the ranker finds in the person's words."""
+"""The confidence of an agent's own claim, which is a little less likely to be worth keeping than what the ranker
+finds in the person's words."""
 _NAME = re.compile(r"[^a-z0-9._-]+")
 
 
