@@ -1,7 +1,8 @@
-"""Memories in the files that coding agents read at their start, and what such files say as candidates.
+"""Writes memories into the files that coding agents read at their start, and makes candidates from the contents of such
+files.
 
-`lerim export` writes a block into `AGENTS.md`, `CLAUDE.md` or `GEMINI.md` and rules files for folders; `lerim import`
-(`importing.py`) goes the other way.
+`lerim export` writes a block into `AGENTS.md`, `CLAUDE.md` or `GEMINI.md` and rules files for folders; `lerim
+import` (`importing.py`) works in the other direction.
 """
 
 import lazy_loader

@@ -1,9 +1,9 @@
-"""`lerim export --check`: whether the files of agents are what they should be, decided from the repository alone.
+"""`lerim export --check`: checks whether the files of agents are up to date, based on the repository alone.
 
-So it says the same everywhere, also in CI on a fresh clone. Three things are known only where the files were written,
-and are reported as not checked: which memories were used most, where there is no room for all; whether a person
-approved a text that reads like an order; and whether a memory still fits its code, if git does not have the commit that
-it was verified at.
+The result is therefore the same everywhere, including in CI on a fresh clone. Three things are known only where the
+files were written, and are reported as not checked: which memories were used most, where there is no room for all;
+whether a person approved a text that reads like an order; and whether a memory still fits its code, if git does not
+have the commit at which it was verified.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from lerim.project import Project, open_git
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """`plan` is what an export would change; nothing if all is well. `faults` are sentences on lines that should not be
-    there, `unchecked` on what cannot be decided here."""
+    """The result of a check. `plan` has the changes that an export would make; it is empty if the files are up to
+    date. `faults` are sentences about lines that should not be there, `unchecked` about what cannot be decided here."""
 
     plan: ExportPlan
     faults: tuple[str, ...]
@@ -37,13 +37,13 @@ class CheckResult:
 
     @property
     def is_good(self) -> bool:
-        """Whether the files are what they should be."""
+        """Whether an export would change no file and has no problems."""
         return not (self.plan.edits or self.plan.hand_edited or self.plan.problems)
 
 
 def check_export(project: Project, environ: Mapping[str, str]) -> CheckResult:
-    """Compares the files of agents with the memories in the repository. Writes nothing and uses nothing that is not in
-    it."""
+    """Compares the files of agents with the memories in the repository. Writes nothing, and uses only what is in the
+    repository."""
     found = read_project_files(project.root)
     with tempfile.TemporaryDirectory(prefix="lerim-check-") as folder:
         home = Home(Path(folder))

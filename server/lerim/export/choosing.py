@@ -1,6 +1,7 @@
-"""Which memories agents may always see, and which of them are worth most where there is no room for all.
+"""Chooses the memories that agents may always see, and the most valuable of them where there is no room for all.
 
-Freshness and approval are decided before (`lerim.memory.AgentMemories`); here it is decided by a memory's text alone.
+Freshness and approval are decided before that (`lerim.memory.AgentMemories`); the choice here depends only on a
+memory's text.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ REASON_TEXTS: dict[LeftOutReason, str] = {
     "no-room": "there was no room for it",
 }
 MAX_LINES, MAX_BYTES = 40, 4_000
-"""The most lines and bytes of one block or rules file, with its markers. 4,000 bytes are about 1,000 tokens: four bytes
-a token, which is cautious for English."""
+"""Maximum number of lines and bytes of one block or rules file, including its markers. 4,000 bytes are about 1,000
+tokens: four bytes a token is a cautious estimate for English."""
 KIND_WEIGHTS: dict[str, float] = {
     "decision": 1.0,
     "pitfall": 0.95,
@@ -33,15 +34,17 @@ KIND_WEIGHTS: dict[str, float] = {
     "question": 0.4,
 }
 _USE_STEPS = ((30, 1.3), (10, 1.2), (3, 1.1))
-"""A memory used at least this often counts this much more. There are few steps, so that files seldom change for it."""
+"""Factors on the worth of a memory that was used at least this often. There are few steps, so that files seldom
+change because of them."""
 _REPEAT_STEPS = ((3, 2.0), (1, 1.5))
-"""The same for a memory that the person had to repeat this often although agents had been given it."""
+"""Factors on the worth of a memory that the person had to repeat at least this often although agents had been given
+it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleMemory:
-    """A memory that may be written to an agent's file, how often it was used, what became of it where agents were given
-    it, and whether its line has its reason."""
+    """A memory that may be written to an agent's file, how often it was used, the outcomes where agents were given
+    it, and whether its line includes its reason."""
 
     record: MemoryRecord
     uses: int = 0
@@ -63,8 +66,8 @@ class LeftOutMemory:
 
 
 def estimate_worth(memory: RuleMemory) -> float:
-    """Returns how much a memory is worth to an agent that always sees it: its confidence after what became
-    of it, weighted by its kind, by how often it was used, and by how often the person had to repeat it."""
+    """Returns how valuable a memory is to an agent that always sees it: its confidence, adjusted by its outcomes,
+    and weighted by its kind, by how often it was used, and by how often the person had to repeat it."""
     record = memory.record
     weight = KIND_WEIGHTS.get(record.kind or record.primitive, 0.5)
     used = next((factor for least, factor in _USE_STEPS if memory.uses >= least), 1.0)
@@ -73,7 +76,7 @@ def estimate_worth(memory: RuleMemory) -> float:
 
 
 def find_text_reason(record: MemoryRecord) -> LeftOutReason | None:
-    """Returns why a memory's text must not be in a file, or None."""
+    """Returns the reason why a memory's text must not be in a file, or None if it may be."""
     if record.primitive not in ("decision", "learning", "question"):
         return "theme"
     if record.evidence and all(item.who in ("tool", "web") for item in record.evidence):
@@ -85,8 +88,9 @@ def find_text_reason(record: MemoryRecord) -> LeftOutReason | None:
 
 
 def fit_memories(memories: Iterable[RuleMemory], frame: Sequence[str]) -> tuple[list[RuleMemory], list[LeftOutMemory]]:
-    """Returns the memories that fit into one file beside the lines of its `frame`, those worth most first, and the
-    others. Where room is left, their lines get the reasons, in the same order: no reason displaces a memory."""
+    """Returns the memories that fit into one file together with the lines of its `frame`, the most valuable first,
+    and the other memories. If room is left, their lines get the reasons, in the same order; no reason displaces a
+    memory."""
     room_lines = MAX_LINES - len(frame)
     room_bytes = MAX_BYTES - sum(len(line.encode()) + 1 for line in frame)
     fitting: list[RuleMemory] = []
@@ -112,5 +116,5 @@ def _line_size(memory: RuleMemory) -> int:
 
 
 def leave_out(memory: RuleMemory, reason: LeftOutReason) -> LeftOutMemory:
-    """Returns a memory as one that is in no file."""
+    """Returns the entry for a memory that is in no file, for this reason."""
     return LeftOutMemory(memory.record.id, memory.record.title, reason)

@@ -1,5 +1,5 @@
-"""Makes the plan of `lerim export` from what is there now, and carries it out; after each accept too, in projects for
-which the person chose to keep the files of agents up to date."""
+"""Makes the plan of `lerim export` from the current files and memories, and carries it out. In projects for which
+the person chose to keep the files of agents up to date, this also happens after each accept."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ MAX_BYTES = 4_096
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A plan, and which memories it could not consider.
+    """A plan, and the numbers of memories that it had to leave out.
 
     `drifted`, `unchecked` and `unapproved` count the memories that are in no file because their code has changed,
     because they were never compared with it here, and because they read like an order that no person here approved.
-    `edited_lines` are what a person changed or added in the files that are `hand_edited`.
+    `edited_lines` are the lines that a person changed or added in the files that are `hand_edited`.
     """
 
     plan: ExportPlan
@@ -49,7 +49,7 @@ class Export:
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    """The edits that were made, and what became of the lines that a person had edited, one result a line."""
+    """The edits that were made, and the result for each line that a person had edited."""
 
     made: tuple[FileUpdate, ...]
     taken: tuple[FileClaimResult, ...] = ()
@@ -82,7 +82,7 @@ def plan_project_export(project: Project, home: Home, environ: Mapping[str, str]
 
 
 def plan_project_removal(project: Project, home: Home) -> Export:
-    """Plans to take all memories out of a project's files."""
+    """Plans the removal of all memories from a project's files."""
     plan = plan_removal(read_project_files(project.root))
     return Export(plan, edited_lines=_find_all_edited_lines(project, home, plan))
 
@@ -90,11 +90,11 @@ def plan_project_removal(project: Project, home: Home) -> Export:
 def write_export(
     project: Project, home: Home, export: Export, now: datetime, *, take_edits: bool = False
 ) -> ExportResult:
-    """Writes the files of a plan. With `take_edits`, what a person edited in them becomes candidates first, and then
-    those files are written too; without, they stay as they are.
+    """Writes the files of a plan. With `take_edits`, the edits that a person made in them become candidates first, and
+    then those files are written too; without it, those files stay as they are.
 
-    Raises StaleError if a file has changed since the plan was made, MemoryError_ if one cannot be written; then none is
-    changed. Raises BusyError if another process holds the review.
+    Raises StaleError if a file has changed since the plan was made, MemoryError_ if one cannot be written; in both
+    cases, no file is changed. Raises BusyError if another process holds the review.
     """
     folders = [project.root, project.root / ".claude", *(project.root / folder for folder in FOLDERS.values())]
     files.sweep_leftovers([(folder, project.root) for folder in folders if folder.is_dir()])
@@ -110,14 +110,13 @@ def write_export(
 
 
 def undo_export(project: Project, made: Sequence[FileUpdate]) -> None:
-    """Takes back edits that were made. Raises StaleError, and changes nothing, if one of the files has changed
-    since."""
+    """Reverts edits that were made. Raises StaleError, and changes nothing, if one of the files has changed since."""
     undone = make_edits([edit.inverse() for edit in reversed(made)])
     _remove_empty_folders(project.root, undone)
 
 
 def describe_left_out(export: Export) -> list[str]:
-    """Returns a sentence for each reason why memories are in no file, with their number."""
+    """Returns a sentence for each reason why memories are in no file, with the number of those memories."""
     counts = Counter(one.reason for one in export.plan.left_out)
     no_room = counts.pop("no-room", 0)
     reasons = [(count, REASON_TEXTS[reason]) for reason, count in sorted(counts.items())]
@@ -152,7 +151,7 @@ def _list_agents_with_sessions(project: Project, home: Home) -> tuple[frozenset[
 
 
 def _remove_empty_folders(root: Path, made: Sequence[FileUpdate]) -> None:
-    """Removes the folders of agents that are empty now that a file of ours was removed from them."""
+    """Removes those folders of agents that are empty after the removal of one of our files."""
     for edit in made:
         folder = edit.path.parent
         while edit.after is None and folder != root and folder.is_relative_to(root):
@@ -185,8 +184,8 @@ def set_keeping_rules(project: Project, home: Home, keep: bool) -> None:
 
 
 def refresh_rules(project: Project, home: Home) -> tuple[list[FileUpdate], list[Problem]]:
-    """Brings the files that Lerim has written up to date, if the person chose that for this project; creates none, and
-    leaves those that a person edited. Returns the edits made and what failed."""
+    """Updates the files that Lerim has written, if the person chose that for this project. Creates no files, and
+    leaves files that a person edited as they are. Returns the edits made and the problems."""
     if project.is_personal or not keeps_rules(project, home):
         return [], []
     try:

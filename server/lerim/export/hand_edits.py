@@ -1,5 +1,8 @@
-"""What a person wrote between Lerim's markers, as candidates for the review: a changed line is a change of its memory,
-a line of their own a new claim. The lines are written anew only afterwards, so that no text is lost."""
+"""Makes candidates for the review from what a person wrote between Lerim's markers: a changed line is a change of its
+memory, an added line is a new claim.
+
+Lerim rewrites the lines only afterwards, so that no text is lost.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,8 @@ MAX_QUOTE_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class EditedLine:
-    """A line that a person changed or added. `memory` is the memory that it was, None for a line of their own; `title`
-    is what it says now, and `reason` the new reason, "" if it still has the memory's."""
+    """A line that a person changed or added. `memory` is the memory that the line was made from, None for an added
+    line. `title` is the line's current title, and `reason` the new reason, "" if the line still has the memory's."""
 
     path: str
     number: int
@@ -29,7 +32,7 @@ class EditedLine:
 
 
 def find_edited_lines(file: HandEditedFile, memories: Iterable[StoredMemory]) -> list[EditedLine]:
-    """Returns the lines of a hand-edited file that say something that no memory says."""
+    """Returns the lines of a hand-edited file whose content is not already in a memory."""
     by_mark: dict[str, StoredMemory] = {}
     for stored in memories:
         by_mark.setdefault(make_mark(stored.record.id), stored)

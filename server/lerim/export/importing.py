@@ -1,5 +1,4 @@
-"""The plan of `lerim import`: what rules files and agents' own memories say (`lerim.rules_files`), as claims for the
-review."""
+"""Plans `lerim import`: makes claims for the review from rules files and agents' own memories (`lerim.rules_files`)."""
 
 from __future__ import annotations
 
@@ -54,9 +53,9 @@ _PROCEDURE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
-    """What an import would propose. `known` are claims that would not be: a memory says the same, they wait already or
-    were rejected. `files` are the names of the files read; `with_secret` and `too_many` count the lines left out: those
-    that hold a secret, and those beyond MAX_CLAIMS."""
+    """The claims that an import would propose. `known` are claims that it would not propose, because a memory says
+    the same, or because they already wait or were rejected. `files` are the names of the files read. `with_secret`
+    and `too_many` count the lines left out: those that contain a secret, and those beyond MAX_CLAIMS."""
 
     files: tuple[str, ...]
     new: tuple[FileClaim, ...]
@@ -69,8 +68,9 @@ class ImportPlan:
 def plan_import(
     paths: ReviewPaths, environ: Mapping[str, str], now: datetime, *, with_local: bool = False
 ) -> ImportPlan:
-    """Reads the rules files of a repository and what agents remember of it, or, for the personal project, what they
-    remember of the person. `with_local`: also CLAUDE.local.md. Proposes nothing. Raises MemoryError_, BusyError."""
+    """Reads the rules files of a repository and the memories that agents keep about it; for the personal project,
+    the memories that agents keep about the person. `with_local`: also reads CLAUDE.local.md. Proposes nothing.
+    Raises MemoryError_, BusyError."""
     project = paths.project
     if project.is_personal:
         sources, problems = read_personal_memories(environ)
@@ -87,8 +87,8 @@ def plan_import(
 
 
 def _make_claims(sources: Iterable[RulesSource], project: Project, now: datetime) -> tuple[list[FileClaim], int, int]:
-    """Returns the claims of files, in their order, each text once, and how many hold a secret or were too many.
-    Patterns and code spans that name files of the project become references."""
+    """Returns the claims in the files, in their order and each text once, the number that contain a secret, and the
+    number beyond the maximum. Patterns and code spans that name files of the project become references."""
     names = _FileNames(project)
     claims: list[FileClaim] = []
     seen: set[tuple[str, str]] = set()
@@ -132,7 +132,7 @@ def _make_record(
 
 
 def _make_body(source: RulesSource, rule: RuleClaim, text: str, header: RulesHeader) -> str:
-    """Returns the whole sentence, the code block and, as context, the headings."""
+    """Returns the body of a claim: the whole sentence, the code block and, as context, the headings."""
     sentence = text if text[-1] in ".!?…" else f"{text}."
     parts = [sentence]
     if rule.code:
@@ -155,14 +155,14 @@ def _guess_kind(text: str, header: RulesHeader) -> tuple[Primitive, LearningKind
 
 
 class _FileNames:
-    """The files that rules may refer to: by a pattern those that git tracks, by its name any that exists."""
+    """The files that rules may refer to: by a pattern, the files that git tracks; by name, any file that exists."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
         self._matches: dict[str, list[str]] = {}
 
     def find_references(self, rule: RuleClaim, header: RulesHeader) -> tuple[str, ...]:
-        """Returns the files that a rule's patterns or code spans name, if they exist and are few."""
+        """Returns the files that a rule's patterns or code spans name, if they exist and are not too many."""
         if self._project.is_personal:
             return ()
         found: dict[str, None] = {}
@@ -177,8 +177,8 @@ class _FileNames:
         return tuple(found)[:MAX_REFERENCES]
 
     def _match(self, pattern: str) -> list[str]:
-        """Returns the files that a pattern names, at most one more than MAX_MATCHES. Each is looked for once, however
-        many rules have it."""
+        """Returns the files that match a pattern, at most MAX_MATCHES + 1. Each pattern is searched for once,
+        however many rules have it."""
         if pattern not in self._matches:
             wanted = pattern.removeprefix("./").replace("**/", "*")  # `*` matches `/` too
             matches = (path for path in self._tracked if fnmatchcase(path, wanted) and self._is_file(path))

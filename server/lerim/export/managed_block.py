@@ -23,7 +23,7 @@ BLOCK_HEAD = (
     "Decided and learned in this repository and reviewed by its developers: facts with their day and places.",
     "",
 )
-"""The first lines of a block; the memories follow."""
+"""The first lines of a block, which are followed by the memories."""
 END_MARKER = "<!-- lerim:end -->"
 HASH_LENGTH = 12
 _BEGIN = re.compile(r"\ufeff?[ \t]*<!-- lerim:begin v(?P<version>\d+) sha=(?P<sha>[0-9a-f]*) -->[ \t]*")
@@ -33,8 +33,8 @@ _ANY_BEGIN, _ANY_END = re.compile(r"<!--\s*lerim:begin\b"), re.compile(r"<!--\s*
 
 @dataclass(frozen=True, slots=True)
 class ManagedBlock:
-    """A block in a text: from the first character of its begin marker to the last of its end marker. `first_line` is
-    the number of its first line between the markers, from 1."""
+    """A block in a text, from the first character of its begin marker to the last character of its end marker.
+    `first_line` is the line number, counted from 1, of the first line between the markers."""
 
     start: int
     end: int
@@ -44,7 +44,7 @@ class ManagedBlock:
 
     @property
     def is_intact(self) -> bool:
-        """Whether nobody has changed it since it was written."""
+        """Whether the block is unchanged since Lerim wrote it."""
         return self.sha == hash_lines(self.lines)
 
 
@@ -57,7 +57,7 @@ class DamagedMarkers:
 
 
 def hash_lines(lines: Sequence[str]) -> str:
-    """Returns the hash of lines, whatever their line ends are."""
+    """Returns the hash of lines, which does not depend on their line ends."""
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:HASH_LENGTH]
 
 
@@ -91,8 +91,9 @@ def find_block(text: str) -> ManagedBlock | DamagedMarkers | None:
 
 
 def set_block(text: str | None, lines: Sequence[str]) -> str:
-    """Returns the text with these lines as its block, and all else unchanged. `text` is None if there is no file. A
-    block with these lines stays to the byte. Its markers must not be damaged."""
+    """Returns the text with these lines as its block; all other text is unchanged. `text` is None if there is no
+    file. If the block already has these lines, it stays byte for byte the same. The markers of the text must not be
+    damaged."""
     sha = hash_lines(lines)
     newline = find_newline(text or "")
     block = newline.join((f"<!-- lerim:begin v1 sha={sha} -->", *lines, END_MARKER))
@@ -111,8 +112,8 @@ def set_block(text: str | None, lines: Sequence[str]) -> str:
 
 
 def remove_block(text: str) -> str | None:
-    """Returns the text as it was before the block was added; None if the block was all of a file that Lerim made. Its
-    markers must not be damaged."""
+    """Returns the text as it was before the block was added; None if Lerim created the file and it contains only the
+    block. The markers of the text must not be damaged."""
     found = find_block(text)
     if isinstance(found, DamagedMarkers):
         raise ValueError(found.message)
@@ -124,13 +125,13 @@ def remove_block(text: str) -> str | None:
     newline = find_newline(text[found.start :])
     shorter = before.removesuffix(newline)
     if shorter == before or (shorter and not shorter.endswith("\n")):
-        shorter = before  # somebody took the empty line away
+        shorter = before  # somebody removed the empty line
     elif not after:
         shorter = shorter.removesuffix(newline)
     return shorter + after.removeprefix("\r\n" if after.startswith("\r\n") else "\n")
 
 
 def find_newline(text: str) -> str:
-    """Returns the line end of a text's first line; a new line if it has none."""
+    """Returns the line end of the first line of a text, or LF if it has none."""
     at = text.find("\n")
     return "\r\n" if at > 0 and text[at - 1] == "\r" else "\n"

@@ -1,6 +1,6 @@
-"""Plans what `lerim export` changes: a function of the memories, the files read and the agents used here, nothing else.
+"""Plans the changes of `lerim export`. A plan depends only on the memories, the files read and the agents used here.
 
-A file that a person has edited between our markers is planned apart, because writing it would lose the edit.
+A file that a person has edited between our markers is planned separately, because writing it would lose the edit.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ CODEX_LIMIT = 32 * 1024
 
 @dataclass(frozen=True, slots=True)
 class HandEditedFile:
-    """A file whose block, or which as a whole, somebody edited since Lerim wrote it. `edit` writes it anew. `lines` are
-    what stands there now, the first with the number `first_line`."""
+    """A file that somebody edited since Lerim wrote it: the block in it, or the whole file if it is Lerim's own.
+    `edit` restores it to Lerim's text. `lines` are the current lines; the first one has the line number
+    `first_line`."""
 
     path: str
     edit: FileUpdate
@@ -47,11 +48,11 @@ class HandEditedFile:
 
 @dataclass(frozen=True, slots=True)
 class ExportPlan:
-    """What writing changes, and what it does not.
+    """The changes that an export would make, and those that it would not.
 
     `edits` are in the order in which they are made. `hand_edited` files are written only once the edits in them have
-    become candidates. `written` are the memories in files, `left_out` those in none. `unserved` says of agents used
-    here that they read none of it, and how they could.
+    become candidates. `written` are the memories in files, `left_out` the memories in no file. `unserved` has a
+    sentence for each agent used here that reads none of these files, which says how it could read them.
     """
 
     edits: tuple[FileUpdate, ...] = ()
@@ -62,13 +63,13 @@ class ExportPlan:
     problems: tuple[Problem, ...] = ()
 
     def without_new_files(self) -> ExportPlan:
-        """Returns the plan with only those edits that change what Lerim has already written."""
+        """Returns the plan with only those edits that change files that Lerim has already written."""
         before = [(edit, edit.before or "") for edit in self.edits]
         return replace(self, edits=tuple(edit for edit, text in before if find_block(text) or parse_rule_file(text)))
 
 
 def plan_export(memories: Iterable[RuleMemory], found: ProjectFiles, used: frozenset[Platform]) -> ExportPlan:
-    """Plans the files that hold these memories. The memories must be ones that agents may be given."""
+    """Plans the files that contain these memories, all of which must be memories that agents may be given."""
     reasons = [(memory, find_text_reason(memory.record)) for memory in memories]
     good = [memory for memory, reason in reasons if reason is None]
     left_out = [leave_out(memory, reason) for memory, reason in reasons if reason is not None]
@@ -100,7 +101,7 @@ def plan_export(memories: Iterable[RuleMemory], found: ProjectFiles, used: froze
 
 
 def plan_removal(found: ProjectFiles) -> ExportPlan:
-    """Plans to take away everything that Lerim has written: the files are then as they were before."""
+    """Plans the removal of everything that Lerim has written; the files are then as they were before."""
     collected = _Collected(found)
     collected.add_blocks("", None)
     collected.add_rule_files({})
@@ -136,7 +137,7 @@ class _Collected:
         if block is None and lines is None:
             return
         if block is not None and lines is not None and block.is_intact and sorted(block.lines) == sorted(lines):
-            return  # only their order could change
+            return  # at most their order would change
         after = set_block(text, lines) if lines is not None else remove_block(text or "")
         edit = self._make_edit(name, text, after, BLOCK_REASON if lines else REMOVAL_REASON)
         is_ours = block is None or block.is_intact or (lines is not None and sorted(block.lines) == sorted(lines))
@@ -146,7 +147,7 @@ class _Collected:
             self.hand_edited.append(HandEditedFile(name, edit, block.lines, block.first_line))
 
     def add_rule_files(self, wanted: dict[str, str]) -> None:
-        """Adds the edits that write these rules files, by path, and remove all others of Lerim's."""
+        """Adds the edits that write these rules files, by path, and that remove all other rules files of Lerim."""
         for name, text in self._found.texts.items():
             parsed = parse_rule_file(text) if find_rule_format(name) is not None else None
             if parsed is None or self._found.is_locked(name):
@@ -178,7 +179,7 @@ def _warn_of_size(found: ProjectFiles, edits: Sequence[FileUpdate]) -> Iterator[
 
 
 def make_stamp(plan: ExportPlan) -> str:
-    """Returns what identifies the edits of a plan: it changes if a file or a memory does."""
+    """Returns a stamp that identifies the edits of a plan. It changes if a file or a memory does."""
     parts = [
         f"{edit.path}\0{edit.before is None}\0{edit.before}\0{edit.after is None}\0{edit.after}"
         for edit in (*plan.edits, *(one.edit for one in plan.hand_edited))

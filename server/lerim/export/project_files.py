@@ -1,4 +1,4 @@
-"""The files of a repository that agents read at their start, read once, so that a plan is made from them alone."""
+"""Reads, once, the files of a repository that agents read at their start, so that a plan is made from them alone."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ CODE = "agent-file"
 
 @dataclass(frozen=True, slots=True)
 class ProjectFiles:
-    """What was found in a worktree, by paths from its root.
+    """The files found in a worktree, by their paths from its root.
 
-    `texts` are the start files and Lerim's rules files. `links` says for a start file that is a symbolic link which
-    file of the repository it leads to. `signs` are the names of `AGENT_SIGNS` that exist. A file or folder in `locked`
-    could not be read or must not be written; `problems` say why.
+    `texts` are the start files and Lerim's rules files. `links` maps each start file that is a symbolic link to the
+    file of the repository that it leads to. `signs` are the names of `AGENT_SIGNS` that exist. A file or folder in
+    `locked` could not be read or must not be written; `problems` say why.
     """
 
     root: Path
@@ -50,12 +50,12 @@ class ProjectFiles:
         return name in self.locked or name.rpartition("/")[0] in self.locked
 
     def exists(self, name: str) -> bool:
-        """Returns whether there is such a start file, also one that could not be read."""
+        """Returns whether there is a start file with this name, even if it could not be read."""
         return name in self.texts or name in self.links or name in self.locked
 
 
 def read_project_files(root: Path) -> ProjectFiles:
-    """Reads the files that a plan is made from. What cannot be read is a problem."""
+    """Reads the files that a plan is made from. A file that cannot be read becomes a problem."""
     texts: dict[str, str] = {}
     links: dict[str, str] = {}
     locked: set[str] = set()
@@ -69,7 +69,7 @@ def read_project_files(root: Path) -> ProjectFiles:
             if path.is_symlink():
                 links[name] = target = _resolve_link(root, path)
                 if target in START_FILES:
-                    continue  # read under its own name
+                    continue  # it is read under its own name
             texts[target] = files.read_text(root / target, MAX_BYTES, root)
             _check_writable(root / target)
         except NotFoundError:

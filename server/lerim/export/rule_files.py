@@ -1,12 +1,12 @@
-"""The files of Lerim's own that hold the rules for one folder, in each agent's format, and the folders that get one:
-each holds all files that a memory is about.
+"""Lerim's own files with the rules for one folder, in each agent's format, and the folders that get such a file. A
+folder's file has the memories whose files are all in that folder.
 
 The header must be the first bytes of the file, so Lerim's mark comes after it:
 
     <!-- lerim:file v1 sha=1a2b3c4d5e6f -->
 
-`sha` is over all other lines, so that an edit by hand is noticed. A file without this mark is never touched, whatever
-it is called.
+`sha` is the hash of all other lines, so that an edit by hand is noticed. A file without this mark is never touched,
+whatever its name is.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ FOLDERS: dict[RuleFormat, str] = {
 SUFFIXES: dict[RuleFormat, str] = {"claude": ".md", "cursor": ".mdc", "copilot": ".instructions.md"}
 
 MAX_AREAS = 12
-"""The most folders with rules files of their own. Small ones below each other are joined."""
+"""Maximum number of folders with their own rules files. If there are more, small ones are joined to the folder above
+them."""
 _PLAIN_FOLDER = re.compile(r"[A-Za-z0-9._/-]{1,60}")
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
 _GLOB_CHARACTER = re.compile(r"[^\w ./@+~=-]|\s")
@@ -41,8 +42,8 @@ _GLOB_CHARACTER = re.compile(r"[^\w ./@+~=-]|\s")
 
 @dataclass(frozen=True, slots=True)
 class RuleFile:
-    """A file of Lerim's own, as it was read. `lines` are those after its mark; the first has the number
-    `first_line`."""
+    """One of Lerim's own rules files, as it was read. `lines` are the lines after its mark; the first one has the
+    line number `first_line`."""
 
     is_intact: bool
     lines: tuple[str, ...]
@@ -50,7 +51,8 @@ class RuleFile:
 
 
 def make_rule_path(format: RuleFormat, name: str) -> str:
-    """Returns the path of a folder's rules file from the repository's root; `name` is the folder's (`name_areas`)."""
+    """Returns the path of a folder's rules file from the repository's root. `name` is the name of the folder from
+    `name_areas`."""
     return f"{FOLDERS[format]}/{PREFIX}{name}{SUFFIXES[format]}"
 
 
@@ -83,13 +85,13 @@ def render_rule_file(format: RuleFormat, area: str, memories: Sequence[RuleMemor
 
 
 def fit_rule_file(area: str, memories: Sequence[RuleMemory]) -> list[RuleMemory]:
-    """Returns the memories that fit into a folder's rules file, in every format, those worth most first."""
+    """Returns the memories that fit into a folder's rules file in every format, the most valuable first."""
     longest = max((make_frame(format, area) for format in FOLDERS), key=lambda one: sum(map(len, one)))
     return fit_memories(memories, longest)[0]
 
 
 def parse_rule_file(text: str) -> RuleFile | None:
-    """Returns what a rules file of Lerim's says; None if it has no mark or several, so that it is not ours."""
+    """Parses a rules file of Lerim. Returns None if it has no mark or several, because then it is not ours."""
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     marks = [(number, found) for number, line in enumerate(lines) if (found := FILE_MARK.fullmatch(line)) is not None]
     if len(marks) != 1:
@@ -102,7 +104,7 @@ def parse_rule_file(text: str) -> RuleFile | None:
 
 
 def has_same_rules(text: str, wanted: str) -> bool:
-    """Returns whether an unedited rules file has the lines that are wanted, in any order and with any line ends."""
+    """Returns whether an unedited rules file has the wanted lines, in any order and with any line ends."""
     found = parse_rule_file(text)
     return found is not None and found.is_intact and _sorted_lines(text) == _sorted_lines(wanted)
 
@@ -125,8 +127,8 @@ def find_area(record: MemoryRecord) -> str:
 
 
 def group_by_area(memories: Iterable[RuleMemory]) -> dict[str, list[RuleMemory]]:
-    """Returns the memories by area, in the order of the areas' names. If there are more than MAX_AREAS folders, the
-    deepest with the fewest memories are joined to the folder around them."""
+    """Returns the memories by area, in the order of the areas' names. While there are more than MAX_AREAS folders,
+    the deepest one (of several, the one with the fewest memories) is joined to the folder that contains it."""
     groups: dict[str, list[RuleMemory]] = {}
     for memory in memories:
         groups.setdefault(find_area(memory.record), []).append(memory)
@@ -137,7 +139,7 @@ def group_by_area(memories: Iterable[RuleMemory]) -> dict[str, list[RuleMemory]]
 
 
 def name_areas(areas: Iterable[str]) -> dict[str, str]:
-    """Returns a name for each folder that can be part of a file's name, and is never that of two."""
+    """Returns a name for each folder. The name can be part of a file name, and no two folders have the same one."""
     names: dict[str, str] = {}
     taken: set[str] = set()
     for area in sorted(one for one in areas if one):
@@ -150,6 +152,6 @@ def name_areas(areas: Iterable[str]) -> dict[str, str]:
 
 
 def make_glob(area: str) -> str:
-    """Returns the pattern for all files in a folder. Characters that mean something in a pattern, in YAML or in a list
-    become `?`, which matches any one."""
+    """Returns the pattern for all files in a folder. Characters that have a meaning in a pattern, in YAML or in a
+    list become `?`, which matches any single character."""
     return f"{_GLOB_CHARACTER.sub('?', area)}/**"

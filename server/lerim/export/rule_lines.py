@@ -1,8 +1,8 @@
-"""One memory as one line of an agent's rules file, and the way back from such a line.
+"""Renders one memory as one line of an agent's rules file, and parses such a line again.
 
-A line is a fact: kind, title, the reason where there is room, day, places, and a mark of seven hex digits by which
-`lerim export` finds the memory again when a person edits the line. The id itself would cost an agent four times as many
-tokens.
+A line states a fact: kind, title, the reason if there is room, day, places, and a mark of seven hex digits by which
+`lerim export` finds the memory again when a person edits the line. The full id would cost an agent four times as
+many tokens.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _LINE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ParsedLine:
-    """What a line says: the mark of its memory, and the title, with the reason that may follow it."""
+    """The content of a line: the mark of its memory, and the title, which may be followed by the reason."""
 
     mark: str
     title: str
 
 
 def make_mark(memory_id: str) -> str:
-    """Returns the mark that stands for a memory in a line: seven hex digits of its id's hash."""
+    """Returns the mark that identifies a memory in a line: the first seven hex digits of the hash of its id."""
     return hashlib.sha256(memory_id.encode("utf-8", "replace")).hexdigest()[:MARK_LENGTH]
 
 
@@ -46,13 +46,12 @@ def render_line(record: MemoryRecord, *, with_reason: bool = False) -> str:
 
 
 def render_lines(record: MemoryRecord) -> set[str]:
-    """Returns the lines that a memory may have: without and with the reason."""
+    """Returns the lines that can be rendered for a memory: without and with the reason."""
     return {render_line(record), render_line(record, with_reason=True)}
 
 
 def parse_line(text: str) -> ParsedLine | None:
-    """Returns what a line of the form that `render_line` writes says, also after a person edited it; None for any other
-    line."""
+    """Parses a line that `render_line` wrote, even if a person edited it since. Returns None for any other line."""
     found = _LINE.match(text.strip())
     if found is None:
         return None
@@ -60,8 +59,8 @@ def parse_line(text: str) -> ParsedLine | None:
 
 
 def find_new_words(record: MemoryRecord, line: str) -> tuple[str, str] | None:
-    """Returns the title and the reason that an edited line gives its memory, the reason "" if it is still the memory's
-    own; None if the line says what the memory says."""
+    """Returns the title and the reason that an edited line gives its memory; the reason is "" if it is still the
+    memory's own. Returns None if the line says the same as the memory."""
     parsed = parse_line(line)
     title, reason = _title(record), _reason(record)
     if parsed is None or parsed.title in (title, f"{title}{_BEFORE_REASON}{reason}"):

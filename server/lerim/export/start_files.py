@@ -1,9 +1,9 @@
-"""Which file holds the block of memories about the whole project: one that as many agents as possible read.
+"""Chooses the file for the block of memories about the whole project: one that as many agents as possible read.
 
-Which agent reads which file at its start was measured on the agents. Two files with the same text are never written,
-because some agents read several of them: GitHub Copilot's command line reads `AGENTS.md`, `CLAUDE.md` and `GEMINI.md`.
-Lerim creates at most `AGENTS.md`: a new `CLAUDE.md` would keep Claude Code from reading `AGENTS.md`, and OpenCode the
-other way round.
+Which agent reads which file at its start was measured with the agents themselves. Two files with the same text are
+never written, because some agents read several of them: GitHub Copilot's command line reads `AGENTS.md`, `CLAUDE.md`
+and `GEMINI.md`. The only file that Lerim creates is `AGENTS.md`: a new `CLAUDE.md` would keep Claude Code from
+reading `AGENTS.md`, and for OpenCode it is the other way round.
 """
 
 from __future__ import annotations
@@ -33,21 +33,22 @@ _CLAUDE_KINDS = (CLAUDE, CLAUDE_FOLDER, CLAUDE_LOCAL)
 
 @dataclass(frozen=True, slots=True)
 class StartFile:
-    """A file that agents read at their start, by its path from the root, and those that read it."""
+    """A file that agents read at their start: its path from the root, and the agents that read it."""
 
     path: str
     readers: frozenset[Platform]
 
 
 def find_agents(found: ProjectFiles, with_sessions: Iterable[Platform]) -> frozenset[Platform]:
-    """Returns the agents that are used here: those with sessions in the project, and those that files in it show."""
+    """Returns the agents that are used here: those that have sessions in the project, and those that left files in
+    it."""
     by_files = (agent for agent, some in AGENT_SIGNS.items() if any(n in found.signs or found.exists(n) for n in some))
     return frozenset((*with_sessions, *by_files))
 
 
 def choose_start_file(found: ProjectFiles, used: frozenset[Platform]) -> StartFile:
-    """Returns the file that the block belongs into: the one that has it already, else the one that the most of the
-    agents used here read, else `AGENTS.md`."""
+    """Returns the file for the block: the one that already has the block, or else the one that most of the agents
+    used here read, or else `AGENTS.md`."""
     candidates = list(_list_candidates(found))
     return min(
         candidates,
@@ -56,7 +57,8 @@ def choose_start_file(found: ProjectFiles, used: frozenset[Platform]) -> StartFi
 
 
 def choose_rule_formats(found: ProjectFiles, used: frozenset[Platform]) -> list[RuleFormat]:
-    """Returns the formats of rules files that an agent used here reads, without two that one agent would read."""
+    """Returns the formats of rules files that the agents used here read, but never two formats that the same agent
+    would read."""
     formats: list[RuleFormat] = []
     if "claude" in used or any(path.startswith(f"{FOLDERS['claude']}/") for path in found.texts):
         formats.append("claude")
@@ -68,7 +70,7 @@ def choose_rule_formats(found: ProjectFiles, used: frozenset[Platform]) -> list[
 
 
 def describe_unserved(found: ProjectFiles, used: frozenset[Platform], start: StartFile) -> list[str]:
-    """Returns for each agent used here that does not read the start file a sentence that says how it can."""
+    """Returns, for each agent used here that does not read the start file, a sentence that says how it can."""
     claude_file = next((name for name in _CLAUDE_KINDS if found.exists(name)), "")
     remedies: dict[Platform, str] = {
         "claude": f"add a line `@AGENTS.md` to {claude_file}" if claude_file else "",
