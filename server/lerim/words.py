@@ -197,3 +197,11 @@ def stem(word: str) -> str:
     if len(word) > 3 and word[-1] == "e":
         word = word[:-1]
     return word[:-1] + "i" if word[-1] == "y" and len(word) > 2 else word
+
+
+@lru_cache(maxsize=1_000)
+def beginnings_of_words(root: str) -> frozenset[str]:
+    """Returns the first two letters of all words that have this stem, or one that begins with the same two letters.
+
+    `stem` keeps them except for irregular forms."""
+    return frozenset((root[:2], *(form[:2] for form, plain in _BASE_FORM.items() if plain[:2] == root[:2])))

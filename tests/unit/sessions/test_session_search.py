@@ -15,7 +15,8 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
 
 import session_search as bench
 from lerim.sessions.model import ToolCall, Turn, TurnKind
-from lerim.sessions.search import SessionFilters
+from lerim.sessions.search import SessionFilters, search
+from lerim.sessions.search.query import parse_query
 
 
 def said(*texts: str, calls: tuple[ToolCall, ...] = ()) -> list[Turn]:
@@ -127,6 +128,27 @@ def test_a_command_is_found_with_its_turn(home):
 
 def test_a_filter_without_words_gives_the_newest_and_no_words_without_a_filter_nothing(home):
     assert found(home, said("one"), "", "?!", "\0") == [[], [], []]
+
+
+def test_a_search_in_a_project_of_very_many_turns_finds_its_turns_alone(home):
+    many = [Turn(f"t{at}", at, "user", "shell", "", None, "/w/large") for at in range(search.MOST_LISTED + 1)]
+    few = [Turn("small", 0, "user", "prompt", "the harbour is closed", None, "/w/small")]
+    many[-1] = Turn("large", len(many), "user", "prompt", "a harbour for two ships", None, "/w/large")
+    bench.index_sessions(home, [bench.make_session("one", many), bench.make_session("two", few)])
+    with Catalog.open(home) as catalog:
+        for project, turn in (("large", "large"), ("small", "small"), ("none", None)):
+            filters = SessionFilters((project,))
+            assert [one.id for one in catalog.search_turns("harbour", filters=filters)] == [turn] * bool(turn)
+            count = catalog.count_matching_turns(parse_query("harbour"), filters)[0]
+            assert count == [int(bool(turn))]
+
+
+def test_a_file_that_no_turn_touched_finds_nothing(home):
+    call = ToolCall("e", "Edit", "edit", "ok", paths=("src/app.py",))
+    bench.index_sessions(home, [bench.make_session("one", said("the harbour is closed", calls=(call,)))])
+    with Catalog.open(home) as catalog:
+        for file, found_turns in (("app.py", 1), ("other.py", 0)):
+            assert len(catalog.search_turns("harbour", filters=SessionFilters(file=file))) == found_turns
 
 
 def test_a_verb_finds_its_other_forms_and_a_word_those_akin_to_it(home):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from lerim.sessions.search.query import QueryTerm, SearchQuery, tokenize_text
 from lerim.sessions.tables import DAYS, MONTHS, date_to_words, make_index_text
-from lerim.words import stem
+from lerim.words import beginnings_of_words, stem
 
 MOST_CHARACTERS = 4_000
 """How many characters of a turn's text, and of its tool calls, are read."""
@@ -60,13 +60,14 @@ _TIME_WORDS = frozenset(
         ),
     )
 )
+_DATE_WORDS = frozenset(map(stem, (*DAYS, *MONTHS)))
 
 
 @dataclass(slots=True)
 class TurnMatch:
     """A turn the index returned; `score` is that of the index until the turn is ranked. Ranking fills in the rest:
     `term_weights` are the weights of the query words in this turn, `adjacent_pairs` counts words that are next to
-    each other as in the query, `names_time`: the turn gives a time."""
+    each other as in the query, `names_time`: the turn gives a time, and the query asks for one."""
 
     row: int
     transcript: int
@@ -88,7 +89,7 @@ def rank_turns(
 ) -> list[TurnMatch]:
     """Returns the turns best first, each with its score. `turns_with_term` says how many of
     `turn_count` turns contain each word."""
-    words = _QueryWords(query.terms)
+    words = _QueryWords(query.terms, query.asks_for_time)
     for one in found:
         words.count_words(one)
     mean_length = sum(one.length for one in found) / max(1, len(found)) or 1.0
@@ -168,7 +169,7 @@ def _score_turn(one: TurnMatch, query: SearchQuery, near: Sequence[float], sessi
 class _QueryWords:
     """A search for the words of a query in texts. The results for each word of a text are cached for the next text."""
 
-    def __init__(self, terms: Sequence[QueryTerm]) -> None:
+    def __init__(self, terms: Sequence[QueryTerm], asks_for_time: bool) -> None:
         self._terms = terms
         self._terms_by_first_stem: dict[str, list[int]] = {}
         for at, term in enumerate(terms):
@@ -179,6 +180,10 @@ class _QueryWords:
         for at, term in enumerate(terms):
             if len(term.stems) == 1 and len(term.stems[0]) >= ROOT_CHARACTERS and term.stems[0].isalpha():
                 self._terms_by_root.setdefault(term.stems[0][:ROOT_CHARACTERS], []).append(at)
+        roots = (*self._terms_by_first_stem, *self._terms_by_joined, *(_TIME_WORDS if asks_for_time else ()))
+        self._beginnings = frozenset().union(*map(beginnings_of_words, roots))
+        """Words that begin otherwise are neither the query's nor related to them."""
+        self._name_dates = any(root.isdigit() or root in _DATE_WORDS for root in self._terms_by_first_stem)
         self._related: dict[str, int] = {}
         self._known_words: set[str] = set()
         self._terms_by_word: dict[str, tuple[int, ...]] = {}
@@ -199,7 +204,7 @@ class _QueryWords:
             one.adjacent_pairs += term_index == last_index + 1 and 0 < at - last_at <= 2
             last_index, last_at = term_index, at
         for text, share in (
-            (date_to_words(one.time) if one.is_prose else "", 0.5),
+            (date_to_words(one.time) if one.is_prose and self._name_dates else "", 0.5),
             (one.tools[:MOST_CHARACTERS], TOOL_WEIGHT),
         ):
             if text:
@@ -220,6 +225,8 @@ class _QueryWords:
         """Determines which words of the query the words not seen before belong to. Returns the set of all the words."""
         words = set(tokens)
         for word in words - self._known_words:
+            if word[:2] not in self._beginnings:
+                continue
             root = stem(word)
             term_indexes = dict.fromkeys(self._terms_by_first_stem.get(root, ()))
             if word in self._terms_by_joined:

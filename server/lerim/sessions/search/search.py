@@ -29,19 +29,31 @@ RANKED_TURNS = 100
 """How many turns are ranked, unless more are requested."""
 MOST_COUNTED = 5_000
 """The maximum number of turns counted for each word, and about how many turns the index is asked to rank."""
+MOST_LISTED = 20_000
+"""The most turns of projects that are listed before a search; of more, each turn with a word is looked up."""
 NEAR_WEIGHT = 0.35
 """The index's weight of a word in a neighbouring turn."""
 
+
 _OWN_COLUMNS = "{text tools}"
+_PROJECTS_WHERE = (
+    " AND turns.folder IN (SELECT id FROM folders WHERE project IN (SELECT value FROM json_each(:projects)))"
+)
+_IN_FILES = " IN (SELECT turn FROM touched WHERE file IN (SELECT value FROM json_each(:files)))"
 
 
 @dataclass(frozen=True, slots=True)
 class _SqlConditions:
-    """Conditions on `turns` in SQL and their parameters; `project_where` contains only the conditions on projects."""
+    """Conditions on `turns` in SQL and their parameters: on their projects, on the files they touched, and others."""
 
-    where: str
     project_where: str
+    file_where: str
+    other_where: str
     values: dict[str, str | float | None]
+
+    @property
+    def where(self) -> str:
+        return f"{self.project_where}{self.file_where}{self.other_where}"
 
 
 def search_turns(db: sqlite3.Connection, text: str, filters: SessionFilters, limit: int) -> list[tuple[int, float]]:
@@ -68,11 +80,15 @@ def search_sessions(db: sqlite3.Connection, text: str, filters: SessionFilters, 
 def _rank_candidates(
     db: sqlite3.Connection, query: SearchQuery, conditions: _SqlConditions, limit: int
 ) -> list[TurnMatch]:
-    project_counts, machine_counts = _count_words(db, query, conditions)
+    if conditions.file_where and conditions.values["files"] == "[]":
+        return []
+    restriction = _restrict_to_projects(db, conditions)
+    project_counts, machine_counts = _count_words(db, query, conditions, restriction)
     expression = _choose_expression(db, query, machine_counts)
-    candidates = _find_candidates(db, expression, conditions, max(limit, RANKED_TURNS))
+    most = max(limit, RANKED_TURNS)
+    candidates = _find_candidates(db, expression, conditions, restriction, most)
     if not candidates and expression != query.fts_expression:  # the rarest words do not occur in these projects
-        candidates = _find_candidates(db, query.fts_expression, conditions, max(limit, RANKED_TURNS))
+        candidates = _find_candidates(db, query.fts_expression, conditions, restriction, most)
     return ranking.rank_turns(query, candidates, project_counts, _count_turns(db, conditions))
 
 
@@ -80,7 +96,8 @@ def count_matching_turns(db: sqlite3.Connection, query: SearchQuery, filters: Se
     """Returns how many of the projects' turns contain each word of a query (at most MOST_COUNTED), and how many there
     are."""
     conditions = _make_conditions(db, filters)
-    return _count_words(db, query, conditions)[0], _count_turns(db, conditions)
+    restriction = _restrict_to_projects(db, conditions)
+    return _count_words(db, query, conditions, restriction)[0], _count_turns(db, conditions)
 
 
 def filter_places(db: sqlite3.Connection, filters: SessionFilters, limit: int) -> list[str]:
@@ -122,11 +139,7 @@ _COPY_CONDITIONS = (
 
 
 def _make_conditions(db: sqlite3.Connection, filters: SessionFilters) -> _SqlConditions:
-    project_where = turn_where = ""
-    if filters.projects is not None:
-        project_where = (
-            " AND turns.folder IN (SELECT id FROM folders WHERE project IN (SELECT value FROM json_each(:projects)))"
-        )
+    turn_where = ""
     if filters.agent is not None:
         turn_where += " AND turns.transcript IN (SELECT id FROM transcripts WHERE platform = :agent)"
     if filters.branch:
@@ -139,11 +152,6 @@ def _make_conditions(db: sqlite3.Connection, filters: SessionFilters) -> _SqlCon
         turn_where += " AND turns.time >= :since"
     if filters.until is not None:
         turn_where += " AND turns.time <= :until"
-    if filters.file:
-        turn_where += (
-            " AND EXISTS (SELECT 1 FROM touched WHERE touched.turn = turns.id"
-            " AND touched.file IN (SELECT value FROM json_each(:files)))"
-        )
     values: dict[str, str | float | None] = {
         "projects": to_json_list(filters.projects or ()),
         "agent": filters.agent,
@@ -152,22 +160,42 @@ def _make_conditions(db: sqlite3.Connection, filters: SessionFilters) -> _SqlCon
         **time_bounds(filters.since, filters.until),
         "files": to_json_list(touched_files.find_touched_files(db, filters.file)) if filters.file else "[]",
     }
-    return _SqlConditions(project_where + turn_where, project_where, values)
+    project_where = "" if filters.projects is None else _PROJECTS_WHERE
+    file_where = f" AND turns.id{_IN_FILES}" if filters.file else ""
+    return _SqlConditions(project_where, file_where, turn_where, values)
 
 
-def _count_words(db: sqlite3.Connection, query: SearchQuery, conditions: _SqlConditions) -> tuple[list[int], list[int]]:
+def _restrict_to_projects(db: sqlite3.Connection, conditions: _SqlConditions) -> str:
+    """Returns the condition that a row `words` of the index is a turn of the projects.
+
+    Looking up the turn of each row takes longer than all else in a search, so the turns of the projects are listed
+    first, unless there are too many."""
+    if not conditions.project_where:
+        return ""
+    of_projects = f"FROM turns WHERE 1{conditions.project_where}"
+    bound = f"SELECT count(*) FROM (SELECT 1 {of_projects} LIMIT {MOST_LISTED + 1})"
+    if db.execute(bound, conditions.values).fetchone()[0] > MOST_LISTED:
+        return f" AND EXISTS (SELECT 1 {of_projects} AND turns.id = words.rowid)"
+    db.execute("CREATE TEMP TABLE IF NOT EXISTS searched_turns (id INTEGER PRIMARY KEY)")
+    db.execute("DELETE FROM temp.searched_turns")
+    db.execute(f"INSERT INTO temp.searched_turns SELECT id {of_projects}", conditions.values)
+    return " AND +words.rowid IN (SELECT id FROM temp.searched_turns)"
+
+
+def _count_words(
+    db: sqlite3.Connection, query: SearchQuery, conditions: _SqlConditions, restriction: str
+) -> tuple[list[int], list[int]]:
     """Returns how many turns of the projects contain each word, and how many turns do so overall, among the first
     MOST_COUNTED found."""
     rows = f"SELECT rowid FROM words WHERE words MATCH :match LIMIT {MOST_COUNTED}"
-    count_query = f"SELECT count(*) FROM ({rows}) AS held"
-    project_query = f"{count_query} JOIN turns ON turns.id = held.rowid WHERE 1{conditions.project_where}"
+    count_query = f"SELECT count(*) FROM ({rows}) AS words WHERE 1"
 
     def count(statement: str) -> list[int]:
         matches = (f"{_OWN_COLUMNS} : {term.fts_expression}" for term in query.terms)
         return [db.execute(statement, {**conditions.values, "match": match}).fetchone()[0] for match in matches]
 
     machine_counts = count(count_query)
-    return count(project_query) if conditions.project_where else machine_counts, machine_counts
+    return count(f"{count_query}{restriction}") if restriction else machine_counts, machine_counts
 
 
 def _count_turns(db: sqlite3.Connection, conditions: _SqlConditions) -> int:
@@ -200,13 +228,19 @@ def _choose_expression(db: sqlite3.Connection, query: SearchQuery, turns_with_wo
     return f"{_OWN_COLUMNS} : ({' OR '.join(chosen)})"
 
 
-def _find_candidates(db: sqlite3.Connection, match: str, conditions: _SqlConditions, limit: int) -> list[TurnMatch]:
-    joined_turns = f" JOIN turns ON turns.id = words.rowid WHERE words MATCH :match{conditions.where}"
+def _find_candidates(
+    db: sqlite3.Connection, match: str, conditions: _SqlConditions, restriction: str, limit: int
+) -> list[TurnMatch]:
+    where = restriction
+    if conditions.file_where:
+        where += f" AND +words.rowid{_IN_FILES}"
+    if conditions.other_where:
+        where += f" AND EXISTS (SELECT 1 FROM turns WHERE turns.id = words.rowid{conditions.other_where})"
     rows = db.execute(
         "SELECT turns.id, turns.transcript, turns.ordinal, turns.role, turns.prose, turns.time, turns.body, own, score"
         f" FROM (SELECT words.rowid AS row, -bm25(words, 1, {TOOL_WEIGHT}, 0) AS own,"
         f"  -bm25(words, 1, {TOOL_WEIGHT}, {NEAR_WEIGHT}) AS score FROM words"
-        f"  {joined_turns if conditions.where else 'WHERE words MATCH :match'} ORDER BY score DESC LIMIT :limit)"
+        f"  WHERE words MATCH :match{where} ORDER BY score DESC LIMIT :limit)"
         " JOIN turns ON turns.id = row",
         {**conditions.values, "match": match, "limit": limit},
     )
