@@ -134,6 +134,18 @@ def test_a_person_who_reports_an_error_decides_nothing(report: str) -> None:
     assert not [title for title in titles if title.lower().startswith(report.lower())]
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Get rid of the exception wrappers in services instead of adding more of them",
+        "Get the error message from the response body instead of the status text",
+        "Now get warnings from ruff instead of flake8 in this repository",
+    ],
+)
+def test_an_order_about_errors_is_no_report_of_one(said: str) -> None:
+    assert proposed(candidates(you(f"{said}."), agent("Ok."))) == [said]
+
+
 def test_of_a_link_only_its_text_is_in_title_and_body() -> None:
     [found] = candidates(
         you("Always keep the fixtures in [tests/data](/home/kim/shop/tests/data#L3), never in src."), agent("Ok.")

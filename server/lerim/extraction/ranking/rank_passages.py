@@ -72,9 +72,10 @@ _REFERS_BACK = compile_later(
 _UNRESOLVED = compile_later(r"\W{0,4}(?:this|that|these|those|it|its|they|them|he|she)\b(?![-'])", re.IGNORECASE)
 _PRONOUN = compile_later(r"\b(?:this|that|these|those|it|they|them|there|one|ones)\b(?![-'])", re.IGNORECASE)
 _ERROR_REPORT = compile_later(
-    r"\W{0,4}(?:(?:i|we)(?:['’](?:m|re))?\s{1,3})?(?:(?:just|still|now|again|also|keep)\s{1,3}){0,3}"
-    r"(?:got|get|gets|getting|hit|hits|hitting)\s{1,3}(?:[a-z]{1,12}\s{1,3}){0,3}"
-    r"(?:errors?|exceptions?|issues?|problems?|warnings?)\b",
+    r"\W{0,4}(?:(?P<told>(?:i|we)(?:['’](?:m|re))?|still|keep)\s{1,3})?"
+    r"(?:(?:just|still|now|again|also|keep)\s{1,3}){0,3}"
+    r"(?:got|gets|getting|hit|hits|hitting|get(?(told)|(?=\s{1,3}(?:this|these)\b)))(?!\s{1,3}rid\b)\s{1,3}"
+    r"(?:[a-z]{1,12}\s{1,3}){0,3}(?:errors?|exceptions?|issues?|problems?|warnings?)\b",
     re.IGNORECASE,
 )
 """Matches a person's report that something failed. The lesson is in the words that follow it."""
