@@ -190,3 +190,10 @@ def test_sessions_of_the_server_of_gemini_code_assist_are_told_apart(tmp_path: P
     found = [read_session(one) for one in scan_root(tmp_path, ()).transcripts]
     assert [len(list(one)) for one in found] == [1, 1]
     assert len({one.session.id for one in found}) == 2
+
+
+def test_a_subagent_of_the_server_of_gemini_code_assist_is_not_its_own_parent(tmp_path: Path) -> None:
+    task = "Your task is to look for all files that matter to:\n<objective>\nFind the tests\n</objective>"
+    path = files.whole(tmp_path / "session-1.json", prompt(task), reply("found"), sessionId="a2a-server")
+    session = files.reading(path)[1].session
+    assert (session.id, session.parent) == ("session-1", "")

@@ -48,7 +48,7 @@ def load_session(transcript: Transcript, *, brief: bool) -> LoadedSession:
     is_subagent = bool(task or transcript.parent) or header.kind == "subagent"
     parent = ""
     if task and not transcript.parent and header.kind != "subagent":  # earlier versions do not mark such a session
-        session_id, parent = transcript.session_id, session_id
+        session_id, parent = transcript.session_id, named_id
     cwd = transcript.cwd or infer_folder(transcript.path, _SEARCHED_BYTES)
     turns = _build_turns(session, session_id, cwd, is_subagent=is_subagent, brief=brief)
     if session.messages and not any(one.type in MESSAGE_TYPES for one in session.messages.values()):
