@@ -110,6 +110,9 @@ def test_what_a_person_hands_over_or_asks_is_no_rule_of_theirs(said: str) -> Non
         ("Use Decimal in all of the shop.", "Use the chrome mcp to open the shop."),
         ("Use Decimal in all of the client.", "Use /review to look at the client."),
         ("Don't add any caches to the client.", "Don't change any other files of the client."),
+        ("Use /api/v2 for all the new endpoints.", "Use the /review skill to look at the client."),
+        ("Use tool calls for all structured answers.", "Use the fetch tool and look at the client."),
+        ("Don't change anything in `vendor/` here.", "Don't change anything else in the client."),
         ("I don't want a second cache here.", "I dont think we have anything else here."),
     ],
 )

@@ -54,8 +54,10 @@ _WANTED = compile_later(
 )
 _FOR_NOW = compile_later(
     r"\A\W{0,4}(?:(?:please|also|and|but|so|no|ok(?:ay)?),? )*"
-    r"(?:use (?:(?:the|your) )?(?:/\S|(?:\S{1,40} ){0,2}(?:mcp|tool|skill|subagents?)\b)"
-    r"|(?:don'?t|do not|stop) (?:chang|touch|modify|edit|revert|delet|do|fix)\w{0,3} any(?:thing| other)\b)",
+    r"(?:use (?:(?:the|your) )?(?:/[a-z][\w:-]{0,60}(?![\w:/-]|\.\w)"
+    r"|(?:\S{1,40} ){0,2}(?:mcp|tool|skill|subagents?)\b(?= (?:to|and|or|now|again|here)\b|[^\w ]|\Z))"
+    r"|(?:don'?t|do not|stop) (?:chang|touch|modify|edit|revert|delet|do|fix)\w{0,3} any(?:thing| other)\b"
+    r"(?! (?:in|under|inside|below) [^ ]{0,80}[`/]))",
     re.IGNORECASE,
 )
 """What an agent is to work with or leave alone, in the task at hand is no rule: “use the browser tool to …”, “don't
