@@ -588,8 +588,8 @@ export interface CandidatesChangedParams {
   pending: number;
 }
 /**
- * One channel of an agent in the person's files or in the repository's. `note` says what is to be done, if
- * anything.
+ * One channel of an agent in the person's files or in the repository's. `note` says what the person has to do,
+ * if anything.
  */
 export interface ChannelView {
   channel: AgentChannel;
@@ -650,10 +650,10 @@ export interface ConnectParams {
 /**
  * An agent and what it gets. `isHere`: it is on this machine; `isUsed`: this repository uses it.
  *
- * `sessions` counts its sessions on this machine and `projectSessions` those of the repository. `lastCall` is when
- * its hooks were last called, or it last got memories of this repository over MCP (ISO 8601 UTC, '' for never);
- * `p95Ms` is the time that 95 % of its last hook calls took at most (None if there were none). `findings` say what
- * keeps it from working.
+ * `sessions` counts its sessions on this machine and `projectSessions` those in the repository. `lastCall` is
+ * when its hooks were last called, or when it last got memories of this repository over MCP (ISO 8601 UTC, '' for
+ * never). `p95Ms` is the 95th percentile of the durations of its last hook calls (None if there were none).
+ * `findings` say what keeps it from working.
  */
 export interface ConnectionView {
   agent: AgentName;

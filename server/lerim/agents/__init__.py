@@ -1,4 +1,5 @@
-"""Gives memories to coding agents: what each agent's own files need for it, planned, shown, written and taken back."""
+"""Gives memories to coding agents: plans the changes that each agent's own files need for it, shows them, makes them
+and undoes them."""
 
 import lazy_loader
 

@@ -1,8 +1,8 @@
-"""Carries out a plan, so that it can be taken back and a kill at any moment leaves nothing half known.
+"""Carries out a plan in such a way that it can be undone, and that a kill at any moment leaves no unrecorded change.
 
-For each file: the text it has is copied to `backups/`, the record of what was installed is written, then the file is
-changed, only while it has the text the plan was made for. What a file was before our first change is kept through all
-later ones.
+For each file: its current text is copied to `backups/`, the record of what was installed is written, and then the
+file is changed, but only if it still has the text that the plan was made for. The text from before our first change
+is kept through all later ones.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ from lerim.paths import Home
 
 @dataclass(frozen=True, slots=True)
 class AppliedPlan:
-    """What was done: the edits made, the records of those files before, and the files that could not be changed."""
+    """The result of carrying out a plan: the edits made, the previous records of those files, and the files that
+    could not be changed."""
 
     made: tuple[FileUpdate, ...]
     records_before: Mapping[str, InstalledFile | None]
@@ -44,11 +45,12 @@ class AppliedPlan:
 
 
 def apply_plan(plan: AgentPlan, home: Home, *, root: PurePath | None = None) -> AppliedPlan:
-    """Makes the edits of a plan, each by itself: one that cannot be made is reported and stops none of the others.
+    """Makes the edits of a plan, each independently: an edit that cannot be made is reported and does not stop the
+    others.
 
-    An installation first writes the programs that the agents start, and has the hooks' index of the repository at
-    `root` made in the background. Raises BusyError, SettingsError and MemoryError_
-    if nothing could be begun.
+    An installation first writes the programs that the agents start, and starts a background process that makes the
+    hooks' index of the repository at `root`. Raises BusyError, SettingsError and MemoryError_ if the installation
+    could not be started.
     """
     if plan.action == "install":
         _install_programs(plan, home, root)
@@ -77,9 +79,9 @@ def apply_plan(plan: AgentPlan, home: Home, *, root: PurePath | None = None) -> 
 
 
 def undo_plan(applied: AppliedPlan, home: Home) -> None:
-    """Takes back what was done, last first, and the record of it.
+    """Undoes what was done, the last edit first, and its records.
 
-    Raises StaleError if one of the files was changed since; then nothing is taken back.
+    Raises StaleError if one of the files was changed since; then nothing is undone.
     """
     with hold_records(home):
         records = load_records(home)
@@ -116,7 +118,7 @@ def _install(planned: PlannedEdit, home: Home, records: dict[str, InstalledFile]
     elif previous is not None:
         record = _with_agents(previous, planned.agents)
     else:
-        # The entry was there before us: it is removed by itself, never by putting back a text that has it.
+        # The entry was there before us, so only the entry is removed: the earlier text would bring it back.
         record = InstalledFile(planned.level, planned.agents, _hash(current), (_hash(current),), at=now)
     if record != previous:
         records[path] = record
@@ -136,13 +138,13 @@ def _install(planned: PlannedEdit, home: Home, records: dict[str, InstalledFile]
 def _make_record(
     planned: PlannedEdit, previous: InstalledFile | None, home: Home, folder_name: str, now: float
 ) -> InstalledFile:
-    """Returns the record of an edit that is about to be made, after keeping the text there is now."""
+    """Backs up the current text and returns the record of an edit that is about to be made."""
     edit = planned.edit
     backup = write_backup(home, folder_name, edit.path.name, edit.before) if edit.before is not None else ""
     before, after = _hash(edit.before), _hash(edit.after)
     if previous is not None and has_backup(previous):
         is_as_written = before in (*previous.after, previous.before)
-        # Once the person has changed the file, none of our texts stands for what it was before any more.
+        # Once the person has changed the file, having one of our texts no longer means that it can be restored.
         written = (*(one for one in previous.after if one != after), after)[-MAX_AFTER:] if is_as_written else ()
         return _with_agents(msgspec.structs.replace(previous, after=written), planned.agents)
     folders = tuple(map(str, _list_missing_folders(edit)))
@@ -152,7 +154,8 @@ def _make_record(
 
 
 def _remove(planned: PlannedEdit, home: Home, records: dict[str, InstalledFile], folder_name: str) -> bool:
-    """Makes one removal and forgets the file; an entry that other agents use stays, and so does its record."""
+    """Makes one removal and deletes the record of the file; an entry that other agents use stays, and so does its
+    record. Returns False if the file already has the text."""
     edit, path = planned.edit, str(planned.edit.path)
     previous = records.get(path)
     is_done = read_config(edit.path, edit.anchor) == edit.after
@@ -162,7 +165,7 @@ def _remove(planned: PlannedEdit, home: Home, records: dict[str, InstalledFile],
     if previous is None:
         return not is_done
     others = tuple(agent for agent in previous.agents if agent not in planned.agents)
-    if others:  # what they use is in the file as it was
+    if others:  # the entry that they use is still in the file
         records[path] = msgspec.structs.replace(previous, agents=others)
     else:
         del records[path]
@@ -187,8 +190,8 @@ def _list_missing_folders(edit: FileUpdate) -> Sequence[Path]:
 
 
 def _remove_folders(folders: Sequence[str], records: dict[str, InstalledFile]) -> None:
-    """Removes the folders that were made for a file. One with other files of ours is left to the last of them; one with
-    other content stays."""
+    """Removes the folders that were made for a file. A folder with other files of ours is removed with the last of
+    them; a folder with other content stays."""
     for folder in sorted(folders, key=len, reverse=True):
         heir = next((path for path in records if Path(path).is_relative_to(folder)), None)
         if heir is not None:

@@ -1,8 +1,8 @@
-"""Which file of an agent gets which entry, as a function of the platform and the environment, and the texts of the
-files that Lerim installs whole: the skill, and the plugin of OpenCode. Nothing here touches the person's files, so that
-each system is tested on any machine.
+"""Lists which file of an agent gets which entry, as a function of the platform and the environment, and provides the
+texts of the files that Lerim installs as a whole: the skill, and the plugin of OpenCode.
 
-An entry that several agents read (`.mcp.json`, the skills, Copilot's hooks) is written once and belongs to all of them.
+Nothing here touches the person's files, so that every platform can be tested on any machine. An entry that several
+agents read (`.mcp.json`, the skills, Copilot's hooks) is written once and belongs to all of them.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _FIND_ROOTS: Mapping[AgentName, Callable[[Mapping[str, str], str], Sequence[Pure
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """One entry in one file. `agents` are those that read it there. `instead` is another name of the file, which takes
-    its place if only that one exists."""
+    """One entry in one file. `agents` are the agents that read it there. `instead` is another name of the file,
+    which is used instead if only a file with that name exists."""
 
     agents: tuple[AgentName, ...]
     channel: AgentChannel
@@ -45,8 +45,8 @@ class ConfigFile:
 
 @dataclass(frozen=True, slots=True)
 class AgentMachine:
-    """What decides where the agents' files are: the platform, the environment, Lerim's home, and the root of the open
-    repository (None outside one). `deny_once`: hooks also hold up an edit once."""
+    """The values that determine where the agents' files are: the platform, the environment, Lerim's home, and the
+    root of the open repository (None outside one). `deny_once`: hooks also hold up an edit once."""
 
     platform: str
     environ: Mapping[str, str]
@@ -61,7 +61,7 @@ class AgentMachine:
 
     @property
     def repository(self) -> PurePath:
-        """The root of the open repository, where there is one."""
+        """The root of the open repository. Only for a machine that has one."""
         assert self.root is not None
         return self.root
 
@@ -78,8 +78,8 @@ class AgentMachine:
 
 
 def list_config_files(machine: AgentMachine) -> Sequence[ConfigFile]:
-    """Returns every entry there can be: those of the person's own files, and those of the repository's if there is
-    one. Raises HomeError."""
+    """Returns every possible entry: those in the person's own files, and those in the repository's files if there is
+    a repository. Raises HomeError."""
     levels: tuple[InstallLevel, ...] = ("user",) if machine.root is None else ("user", "project")
     parts = (_list_mcp_files, _list_hook_files, _list_skills)
     return [file for level in levels for list_part in parts for file in list_part(machine, level)]
@@ -96,7 +96,7 @@ def _list_mcp_files(machine: AgentMachine, level: InstallLevel) -> Iterator[Conf
         return ConfigFile(agents, "mcp", level, path, JsonMember(("mcpServers", "lerim"), value))
 
     if level == "user":
-        # With its own folder of settings, Claude Code keeps this file in there.
+        # If its settings folder was changed, Claude Code keeps this file in that folder.
         claude = machine.folder("claude")
         named = machine.environ.get("CLAUDE_CONFIG_DIR", "").split(",")[0].strip()
         has_own_folder = named != "" and claude == type(machine.user)(named)
@@ -133,7 +133,7 @@ def _list_hook_files(machine: AgentMachine, level: InstallLevel) -> Iterator[Con
 
 
 def _list_skills(machine: AgentMachine, level: InstallLevel) -> Iterator[ConfigFile]:
-    """Yields the skill's two places: Claude Code reads only its own, all others the common one."""
+    """Yields the skill's two places: Claude Code reads only its own, and all other agents read the common one."""
     skill = WholeFile(skill_text(SKILL_FOLDER))
     base = machine.user if level == "user" else machine.repository
     others: tuple[AgentName, ...] = ("codex", "copilot", "gemini", "opencode", "cursor", "vscode")
@@ -142,7 +142,7 @@ def _list_skills(machine: AgentMachine, level: InstallLevel) -> Iterator[ConfigF
 
 
 def skill_text(name: str) -> str:
-    """Returns the skill under a name; agents want it to be that of its folder."""
+    """Returns the text of the skill with this name. Agents require a skill to have the name of its folder."""
     return re.sub(r"(?m)^name: .*$", f"name: {name}", _read_file("SKILL.md"), count=1)
 
 

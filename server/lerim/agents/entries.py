@@ -1,7 +1,8 @@
-"""What Lerim adds to a file of an agent: how it is put there, found there and taken away again.
+"""The entries that Lerim adds to a file of an agent: how they are added, found and removed. Everything else in the file
+stays byte for byte the same.
 
-Everything else in the file stays to the byte. An entry is recognised by its name (`lerim`) or by the hook program in
-its command, is replaced in its place, and is otherwise added at the end.
+An entry is recognised by its name (`lerim`) or by the hook program in its command. An existing entry is replaced in
+its place; a new one is added at the end.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from lerim.agents.toml_text import find_table, remove_table, set_table
 from lerim.config import TomlValue, format_toml_table
 
 EntryState = Literal["installed", "changed", "missing"]
-"""changed: an entry of ours is there, but it is not the one that would be installed."""
+"""The state of an entry. changed: an entry of ours is there, but it differs from the one that would be installed."""
 
 
 @dataclass(frozen=True, slots=True)
 class WholeFile:
-    """A file that contains nothing but ours."""
+    """A file that contains only what Lerim writes."""
 
     text: str
 
@@ -40,22 +41,23 @@ class WholeFile:
         return self.text
 
     def remove_from(self, _text: str, original: str | None) -> str | None:
-        """Returns what was there before, None for no file."""
+        """Returns the earlier text of the file, None for no file."""
         return original
 
     def find_in(self, text: str | None) -> EntryState:
-        """Returns whether the file is as it would be installed."""
+        """Returns whether the file has the text that would be installed."""
         return "missing" if text is None else "installed" if text == self.text else "changed"
 
     @property
     def snippet(self) -> str:
-        """What the person would write by hand."""
+        """The text that the person would write by hand."""
         return self.text
 
 
 @dataclass(frozen=True, slots=True)
 class JsonMember:
-    """One member of an object in a JSON file, such as an MCP server. Further members that the person gave it stay."""
+    """One member of an object in a JSON file, such as an MCP server. Other members that the person added to it are
+    kept."""
 
     path: tuple[str, ...]
     value: Mapping[str, Json]
@@ -87,7 +89,7 @@ class JsonMember:
 
     @property
     def snippet(self) -> str:
-        """What the person would add by hand."""
+        """The text that the person would add by hand."""
         value: Json = dict(self.value)
         for key in reversed(self.path):
             value = {key: value}
@@ -96,7 +98,7 @@ class JsonMember:
 
 @dataclass(frozen=True, slots=True)
 class TomlTable:
-    """One table of a TOML file. Further values that the person gave it stay."""
+    """One table of a TOML file. Other values that the person added to it are kept."""
 
     path: tuple[str, ...]
     values: Mapping[str, TomlValue]
@@ -118,15 +120,16 @@ class TomlTable:
 
     @property
     def snippet(self) -> str:
-        """What the person would add by hand."""
+        """The text that the person would add by hand."""
         return format_toml_table(".".join(self.path), self.values)
 
 
 @dataclass(frozen=True, slots=True)
 class JsonHooks:
-    """Hooks in a JSON file: one item in the array of each event. `root` are members that the file itself must have.
+    """Hooks in a JSON file: one item in the array of each event.
 
-    An item is ours if its command, or the command of each of its `hooks`, runs the hook program, which is at `program`.
+    `root` are members that the file itself must have. An item is ours if its command, or the command of each of its
+    `hooks`, runs the hook program at `program`.
     """
 
     events: Mapping[str, Json]
@@ -134,8 +137,8 @@ class JsonHooks:
     root: Mapping[str, Json] = field(default_factory=dict)
 
     def add_to(self, text: str | None) -> str:
-        """Returns the text with the hooks. Items of ours stay where they are; new ones come last, because Codex knows
-        by their position which ones the person trusts. Raises UneditableError."""
+        """Returns the text with the hooks. Items of ours stay in their places; new ones are added last, because
+        Codex stores by position which hooks the person trusts. Raises UneditableError."""
         if self.find_in(text) == "installed":
             return text or ""
         if text is None:
@@ -179,7 +182,7 @@ class JsonHooks:
 
     @property
     def snippet(self) -> str:
-        """What the person would add by hand."""
+        """The text that the person would add by hand."""
         hooks: Json = {event: [item] for event, item in self.events.items()}
         return json.dumps({**self.root, "hooks": hooks}, indent=2, ensure_ascii=False)
 
@@ -188,14 +191,16 @@ class JsonHooks:
         return sorted(self._find_items(text), key=lambda one: one[1])
 
     def _find_items(self, text: str | None) -> Iterator[tuple[str, int]]:
-        """Yields the event and index of each item of ours, the last of an event first, so that each can be removed."""
+        """Yields the event and index of each item of ours. The last item of an event comes first, so that each can
+        be removed."""
         hooks = _find_json(text, ("hooks",))
         for event, items in hooks.items() if isinstance(hooks, dict) else ():
             if isinstance(items, list):
                 yield from ((event, index) for index in reversed(range(len(items))) if self._is_own(items[index]))
 
     def _find_moved_handlers(self, text: str) -> Iterator[tuple[str, int, int]]:
-        """Yields where the person has put a hook of ours into a group with hooks of their own, the last first."""
+        """Yields the positions of our hooks that the person has moved into a group with hooks of their own, the last
+        one first."""
         hooks = _find_json(text, ("hooks",))
         for event, groups in hooks.items() if isinstance(hooks, dict) else ():
             for index, group in enumerate(groups if isinstance(groups, list) else ()):
@@ -229,8 +234,7 @@ Entry = WholeFile | JsonMember | TomlTable | JsonHooks
 
 
 def runs_hook_program(command: str, program: str) -> bool:
-    """Returns whether a command line of a hook runs Lerim's hook program, which is at `program` if not in its usual
-    place."""
+    """Returns whether a command line of a hook runs Lerim's hook program, in its usual place or at `program`."""
     slashes = command.replace("\\", "/")
     folder = program.replace("\\", "/").rpartition("/")[0]
     return ("/.lerim/bin" in slashes or folder in slashes) and "/hook" in slashes
@@ -243,7 +247,7 @@ def _find_json(text: str | None, path: tuple[str | int, ...]) -> Json:
 
 
 def _check_readable(text: str) -> None:
-    """Raises UneditableError for a text in which our entries may be, but cannot be found."""
+    """Raises UneditableError for a text that may contain our entries but in which they cannot be found."""
     if "lerim" in text and parse_json_with_comments(text) is None:
         parse_json(text)
 

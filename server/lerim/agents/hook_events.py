@@ -1,12 +1,10 @@
-"""The hooks of each agent: which of its events run the hook program, and in what form the agent wants them written.
+"""The hooks of each agent: which of its events run the hook program, and the form in which the agent expects them.
 
-A hook is asked at the start of a session, with each prompt, after a file was read, and after a command failed; before
-an edit only if the person chose that.
-
-Three agents stop working when a hook fails: one refuses every tool call, another every prompt, and a third waits for
-ever for one that hangs, because what hangs keeps the output open. So a command line checks that the program is there,
-kills it after a few seconds, hides its errors and always ends with 0. Its text must never change, because agents ask
-the person again about a hook that did.
+A hook runs at the start of a session, with each prompt, after a file was read, and after a command failed; before an
+edit only if the person chose that. Three agents stop working when a hook fails: one refuses every tool call, another
+every prompt, and a third waits forever for a hook that hangs, because a hanging process keeps the output open. So a
+command line checks that the program is there, kills it after a few seconds, hides its errors and always exits with
+0. Its text must never change, because agents ask the person again about a hook that has changed.
 """
 
 from __future__ import annotations
@@ -23,12 +21,12 @@ from lerim.paths import Home
 
 TIMEOUT_SECONDS = 5
 CODEX_CONTEXT_TOKENS = 2000
-"""How much text of a hook Codex passes on whole, in tokens."""
+"""Number of tokens of a hook's text up to which Codex passes it on as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class HookWriter:
-    """Writes hooks for one machine: the platform, Lerim's home, and whether edits are held up once (`deny_once`)."""
+    """Writes hooks for one machine: the platform, Lerim's home, and whether an edit is held up once (`deny_once`)."""
 
     platform: str
     home: Home
@@ -36,15 +34,15 @@ class HookWriter:
 
     @property
     def program(self) -> PurePath:
-        """Where the hook program is on this machine."""
+        """The path of the hook program on this machine."""
         return self.home.root / "bin" / "hook"
 
     def claude(self, level: InstallLevel) -> Mapping[str, Json]:
         """Returns the hooks of Claude Code, by event.
 
-        In the person's own settings the program is named by its path, without a shell; that does no harm if it is
-        missing. A project's settings name no path of this machine, and Copilot CLI runs them as well, so they have the
-        guarded command.
+        In the person's own settings, the program is named by its path, without a shell; it does no harm if the
+        program is missing. A project's settings must not name a path of this machine, and Copilot CLI runs their
+        hooks as well, so they have the guarded command.
         """
         handler: dict[str, Json] = {"type": "command"}
         if self.platform == "win32":
@@ -61,7 +59,8 @@ class HookWriter:
         return {event: _group(matcher, handler) for event, matcher in matchers.items()}
 
     def codex(self) -> Mapping[str, Json]:
-        """Returns the hooks of Codex. It has no tool to read files and reports no failure: both are commands."""
+        """Returns the hooks of Codex. Codex has no tool that reads files and does not report failures, so both are
+        detected from its commands."""
         handler: Json = {
             "type": "command",
             "command": self._command("codex", "linux"),
@@ -75,7 +74,8 @@ class HookWriter:
         return {event: _group(matcher, handler) for event, matcher in matchers.items()}
 
     def copilot(self) -> Mapping[str, Json]:
-        """Returns the hooks of Copilot CLI, which VS Code reads as well. A failed command is a success to it."""
+        """Returns the hooks of Copilot CLI, which VS Code reads as well. Copilot CLI reports a failed command as a
+        success."""
         handler: dict[str, Json] = {
             "type": "command",
             "bash": self._command("copilot", "linux"),
@@ -104,7 +104,8 @@ class HookWriter:
         return {event: _group(matcher, handler) for event, matcher in matchers.items()}
 
     def cursor(self) -> Mapping[str, Json]:
-        """Returns the hooks of Cursor. It passes on nothing at a prompt."""
+        """Returns the hooks of Cursor. Cursor passes on nothing that a hook answers to a prompt, so none is asked
+        then."""
         handler: dict[str, Json] = {"command": self._command("cursor"), "timeout": TIMEOUT_SECONDS}
         events: dict[str, Json] = {"sessionStart": handler, "postToolUse": {**handler, "matcher": "Read|Write|Shell"}}
         if self.deny_once:
@@ -114,8 +115,8 @@ class HookWriter:
     def plugin(self) -> Mapping[str, Json]:
         """Returns the hooks of the plugin folder, in a form that Claude Code, Codex, Copilot CLI and Gemini CLI share.
 
-        They have no timeout, because it is in seconds for some and in milliseconds for others; the hook program limits
-        its own time. Each agent skips the events it does not know.
+        They have no timeout, because some of these agents read it in seconds and others in milliseconds; the hook
+        program limits its own time. Each agent skips the events that it does not know.
         """
         handler: Json = {
             "type": "command",
@@ -138,13 +139,13 @@ class HookWriter:
 
 
 def _group(matcher: str, handler: Json) -> Json:
-    """Returns a group of hooks as Claude Code, Codex and Gemini CLI have them."""
+    """Returns a group of hooks in the form of Claude Code, Codex and Gemini CLI."""
     return {"matcher": matcher, "hooks": [handler]} if matcher else {"hooks": [handler]}
 
 
 KILL_AFTER_SECONDS = 2
-"""How long a POSIX shell lets the program run: less than the agents let the shell run. The program gives up by itself
-long before, so this is for what hangs it, such as a dead network drive."""
+"""Seconds that a POSIX shell lets the program run, which is less than the agents let the shell run. The program
+gives up by itself long before that, so this limit is for whatever makes it hang, such as a dead network drive."""
 
 
 def build_hook_command(agent: str, home: Home, platform: str = sys.platform) -> str:

@@ -1,8 +1,8 @@
-"""Edits of JSON texts that leave every other byte as it is.
+"""Edits JSON texts and leaves every other byte as it is.
 
-A value is set or removed in the text itself, so that the person's order, indentation, line ends and spelling of numbers
-stay. What these functions cannot edit safely (comments, invalid JSON, keys that occur twice) raises UneditableError;
-the person is then shown what to add.
+A value is set or removed in the text itself, so that the person's order, indentation, line ends and spelling of
+numbers stay. For a text that these functions cannot edit safely (comments, invalid JSON, keys that occur twice),
+they raise UneditableError; the person is then shown what to add.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ BYTE_ORDER_MARK = "\ufeff"
 
 
 class UneditableError(Exception):
-    """A file cannot be edited without a risk for its other content; the text says why."""
+    """A file cannot be edited without a risk to its other content. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Child:
-    """A member or an item of a container: where it starts (a member with its key), and where its value starts and
+    """A member or an item of a container: where it starts (for a member, at its key), and where its value starts and
     ends."""
 
     key: str | int
@@ -48,7 +48,8 @@ class _Container:
     children: tuple[_Child, ...]
 
     def find(self, key: str | int) -> _Child | None:
-        """Returns the child with this key. Raises UneditableError if two have it, or if keys are of another kind."""
+        """Returns the child with this key. Raises UneditableError if two children have it, or if the container has
+        another kind of keys."""
         if isinstance(key, str) is not self.is_object:
             raise UneditableError("it holds a list where an object is expected, or the other way round")
         found = [child for child in self.children if child.key == key]
@@ -80,7 +81,7 @@ def parse_json(text: str) -> Json:
 
 
 def parse_json_with_comments(text: str) -> Json:
-    """Returns the value of a JSON text that may have comments and trailing commas, or None if it is not one."""
+    """Returns the value of a JSON text that may have comments and trailing commas; None if the text is not valid."""
     value: Json
     text = text.removeprefix(BYTE_ORDER_MARK)
     with suppress(ValueError, RecursionError):
@@ -93,7 +94,7 @@ def parse_json_with_comments(text: str) -> Json:
 
 
 def find_value(value: Json, path: JsonPath) -> Json:
-    """Returns what is at a path of a value; None if nothing is."""
+    """Returns the value at a path in a value; None if there is none."""
     for key in path:
         if isinstance(key, str) and isinstance(value, dict):
             value = value.get(key)
@@ -105,8 +106,9 @@ def find_value(value: Json, path: JsonPath) -> Json:
 
 
 def set_value(text: str | None, path: JsonPath, value: Json) -> str:
-    """Returns the text with `value` at `path`. What is missing on the way is added last in its container; an index
-    equal to the length of an array appends. `text` is None or blank for a new file. Raises UneditableError."""
+    """Returns the text with `value` at `path`. Containers that are missing on the path are added last in the
+    container around them; an index equal to the length of an array appends an item. `text` is None or blank for a
+    new file. Raises UneditableError."""
     if text is None or not text.removeprefix(BYTE_ORDER_MARK).strip():
         return (text or "").rstrip() + json.dumps(_wrap(path, value), indent=2, ensure_ascii=False) + "\n"
     parse_json(text)
@@ -126,17 +128,17 @@ def set_value(text: str | None, path: JsonPath, value: Json) -> str:
 
 
 def remove_value(text: str, path: JsonPath) -> str:
-    """Returns the text without what is at `path`; unchanged if nothing is. Raises UneditableError."""
+    """Returns the text without the value at `path`; unchanged if there is none. Raises UneditableError."""
     container = _find_container(text, path[:-1])
     child = container.find(path[-1]) if container is not None else None
     return text if container is None or child is None else _cut(text, container, container.children.index(child))
 
 
 def prune_empty(text: str, path: JsonPath, original: str | None) -> str | None:
-    """Returns the text without the empty containers on `path`, innermost first; None if nothing is left of it.
+    """Returns the text without the empty containers on `path`, removing the innermost first; None if nothing is left.
 
-    Containers that `original` already has are kept, and an empty one is written as it is there. Without an original,
-    all of them are removed.
+    Containers that are also in `original` are kept, and an empty one is written as it is there. Without an original,
+    all empty containers are removed.
     """
     before = parse_json_with_comments(original) if original is not None else None
     for length in range(len(path), -1, -1):
@@ -204,7 +206,7 @@ def _decode(text: str, position: int) -> tuple[Json, int]:
 
 
 def _scan_container(text: str, start: int) -> _Container:
-    """Reads where the children of the container at `start` are. The text is known to be valid JSON."""
+    """Finds the positions of the children of the container at `start`. The text is known to be valid JSON."""
     if text[start] not in "{[":
         raise UneditableError("it holds a plain value where an object is expected")
     is_object = text[start] == "{"
@@ -286,5 +288,6 @@ def _line_indent(text: str, position: int) -> str:
 
 
 def _is_inline(text: str, start: int, end: int) -> bool:
-    """Returns whether what replaces a value is written on one line: its text is, or it was a container on one line."""
+    """Returns whether the replacement of a value is written on one line: the whole text is on one line, or the value
+    is a container with content on one line."""
     return "\n" not in text or ("\n" not in text[start:end] and text[start:end].strip("{}[] \t") != "")

@@ -1,9 +1,9 @@
-"""How an agent starts `lerim mcp`: by a small program in Lerim's home folder that never moves.
+"""How an agent starts `lerim mcp`: with a small program in Lerim's home folder that never moves.
 
-Lerim itself may be in an environment that moves or is made anew, for example the one of the editor's extension, and is
+Lerim itself may be in an environment that is moved or recreated, for example that of the editor's extension, and is
 often not on the PATH that an agent has. So the person's own files name this program, which knows where Lerim is now;
-each window of the editor and each `lerim agents install` brings it up to date. Files of a project, which others read as
-well, name `lerim`.
+each window of the editor and each `lerim agents install` updates it. Files of a project, which others read as well,
+name `lerim`.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ def mcp_command(level: InstallLevel, platform: str, home: Home) -> Sequence[str]
     if level == "project":
         return ("lerim", "mcp")
     path = launcher_path(platform, home)
-    # A batch file is no program to Windows; its command processor has to run it.
+    # Windows cannot start a batch file itself; its command processor has to run it.
     return ("cmd", "/c", str(path), "mcp") if platform == "win32" else (str(path), "mcp")
 
 
 def launcher_path(platform: str, home: Home) -> PurePath:
-    """Returns where the program that starts Lerim is."""
+    """Returns the path of the program that starts Lerim."""
     return home.root / "bin" / ("lerim.cmd" if platform == "win32" else "lerim")
 
 
 def launcher_text(platform: str, home: Home, executable: str) -> str:
-    """Returns the text of that program; `executable` is the Python interpreter that has Lerim.
+    """Returns the text of the program that starts Lerim; `executable` is the Python interpreter that has Lerim.
 
-    It names a home that is not the usual one, because some agents pass on few variables.
+    If the home is not the usual one, the text names it, because some agents pass on few environment variables.
     """
     arguments = "-P -X utf8 -m lerim"
     is_usual = home.user_home is None or home.root == home.user_home / ".lerim"
@@ -51,7 +51,7 @@ def launcher_text(platform: str, home: Home, executable: str) -> str:
 
 
 def install_launcher(home: Home) -> None:
-    """Writes the program that starts Lerim, unless it is there and current. Raises MemoryError_."""
+    """Writes the program that starts Lerim, unless it is already up to date. Raises MemoryError_."""
     path, text = Path(launcher_path(sys.platform, home)), launcher_text(sys.platform, home, sys.executable)
     if _read_launcher(path) == text:
         return
@@ -72,8 +72,8 @@ def is_launcher_current(home: Home) -> bool:
 
 
 def update_installed_programs(home: Home) -> LerimError | None:
-    """Brings the programs that agents start up to date, if they were installed; installs none. Returns what went
-    wrong."""
+    """Updates the programs that agents start, if they were installed; installs none. Returns the error if that
+    failed."""
     try:
         if Path(launcher_path(sys.platform, home)).exists() and not is_launcher_current(home):
             install_launcher(home)

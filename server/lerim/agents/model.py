@@ -19,11 +19,11 @@ AGENT_NAMES: Mapping[AgentName, str] = {
 """The display name of each agent."""
 
 AgentChannel = Literal["mcp", "hooks", "skill"]
-"""mcp: the server `lerim mcp`, which the agent asks; hooks: memories put before the agent at certain moments; skill: a
-text that tells the agent when to ask."""
+"""A way in which an agent gets memories. mcp: the agent asks the server `lerim mcp`; hooks: memories are shown to
+the agent at certain moments; skill: a text that tells the agent when to ask."""
 CHANNELS: tuple[AgentChannel, ...] = get_args(AgentChannel)
 CHANNEL_NAMES: Mapping[AgentChannel, str] = {"mcp": "MCP server", "hooks": "hooks", "skill": "skill"}
 
 InstallLevel = Literal["user", "project"]
-"""user: the person's own files, for every repository; project: files of one repository, for everybody who works in
-it."""
+"""Where memories are installed. user: in the person's own files, for every repository; project: in files of one
+repository, for everybody who works in it."""

@@ -1,6 +1,6 @@
-"""What an installation or removal would change: computed from the files as they are, so that it can be shown first.
+"""Plans what an installation or removal would change, based on the current files, so that it can be shown first.
 
-The same files give the same plan, and a file that already has what it should have is not in it.
+The same files give the same plan. A file that already has what it should have is not part of it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PlanAction = Literal["install", "remove"]
 
 @dataclass(frozen=True, slots=True)
 class PlannedEdit:
-    """A change of one file, and whom it is for."""
+    """A change of one file, and the agents for which it is made."""
 
     edit: FileUpdate
     level: InstallLevel
@@ -40,7 +40,7 @@ class PlannedEdit:
 
 
 class ManualStep(msgspec.Struct, frozen=True):
-    """A file that is left as it is, why, and what the person can add to it or take out of it by hand."""
+    """A file that is left as it is, the reason, and what the person can add to it or remove from it by hand."""
 
     path: str
     level: InstallLevel
@@ -52,7 +52,7 @@ class ManualStep(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class AgentPlan:
-    """What is to be done. `unchanged` are the files that need no change."""
+    """The changes to make. `unchanged` are the files that need no change."""
 
     action: PlanAction
     edits: tuple[PlannedEdit, ...]
@@ -62,7 +62,7 @@ class AgentPlan:
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """Which agents, channels and level a plan is about."""
+    """The agents, channels and level that a plan is about."""
 
     agents: Collection[AgentName]
     channels: Collection[AgentChannel]
@@ -76,7 +76,8 @@ class _Scope:
 def open_machine(
     environ: Mapping[str, str], home: Home, project: Project | None
 ) -> tuple[AgentMachine, Sequence[Problem]]:
-    """Returns where agents' files are on this machine and in a repository, with the problems of the settings."""
+    """Returns the machine, which says where agents' files are on it and in a repository, and the problems of the
+    settings."""
     root = project.root if project is not None else None
     settings, problems = load.load_settings(environ, home, root)
     return AgentMachine(sys.platform, environ, home, root, settings.deny_once), problems
@@ -90,11 +91,11 @@ def make_agent_plan(
     channels: Sequence[str],
     level: InstallLevel,
 ) -> AgentPlan:
-    """Returns what an installation adds to, or a removal takes out of, the person's files or the repository's.
+    """Plans what an installation adds to the person's files or the repository's, or what a removal takes out of them.
 
-    Without agents, an installation is for those that are here or, in the repository's files, that it uses; a removal
-    is for all. Without channels, it is for all. Raises UsageError for an unknown name, HomeError, SettingsError,
-    CatalogError.
+    If no agents are named, an installation is for the agents on this machine or, in the repository's files, for the
+    agents that the repository uses; a removal is for all agents. If no channels are named, all channels are
+    included. Raises UsageError for an unknown name, HomeError, SettingsError, CatalogError.
     """
     chosen = _parse_names(agents, AGENTS, "agent")
     wanted = _parse_names(channels, CHANNELS, "channel") or CHANNELS
@@ -125,10 +126,10 @@ def _plan_installation(machine: AgentMachine, scope: _Scope) -> AgentPlan:
 
 
 def _plan_removal(machine: AgentMachine, scope: _Scope, installed: Mapping[str, InstalledFile]) -> AgentPlan:
-    """Returns what takes our entries out again.
+    """Plans the removal of our entries.
 
-    A file that still has exactly the text we gave it gets back the text it had before, and any other loses our entries
-    only. An entry that other agents read, too, stays while one of them uses it.
+    A file that still has exactly the text that we gave it gets back the text it had before; from any other file only
+    our entries are removed. An entry that other agents also read stays as long as one of them uses it.
     """
     every = list_config_files(machine)
     drafts: list[_Draft] = []
@@ -148,7 +149,8 @@ def _plan_removal(machine: AgentMachine, scope: _Scope, installed: Mapping[str, 
 
 @dataclass(slots=True)
 class _Draft:
-    """The text of one file while entries are added to it or taken from it. `problem` says why it stays as it is."""
+    """The text of one file while entries are added to it or removed from it. `problem` says why the file is left as
+    it is."""
 
     path: Path
     files: Sequence[ConfigFile]
@@ -177,7 +179,7 @@ def _add_entries(draft: _Draft) -> None:
 
 
 def _remove_entries(draft: _Draft, record: InstalledFile | None, kept: Sequence[Entry]) -> None:
-    """Takes the entries out of a file. `kept` are entries of ours that stay in it."""
+    """Removes the entries from a file. `kept` are entries of ours that stay in it."""
     original = load_backup(record) if record is not None else None
     entries = [file.entry for file in draft.files]
     try:
@@ -213,7 +215,7 @@ def _group_by_path(machine: AgentMachine, scope: _Scope) -> dict[Path, list[Conf
 
 
 def find_path(file: ConfigFile) -> Path:
-    """Returns where the entry of a file goes: the other name of the file, if only that exists."""
+    """Returns the path at which an entry is written: the other name of the file, if only that exists."""
     path = Path(file.path)
     if file.instead is not None and is_absent(path) and not is_absent(Path(file.instead)):
         return Path(file.instead)

@@ -1,4 +1,5 @@
-"""Which agents are used here: by their sessions, their folders and their programs' names. None of them is started."""
+"""Finds the agents that are used here, by their sessions, their folders and their programs' names. Starts none of
+them."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ _PROJECT_MARKS: Mapping[AgentName, Sequence[str]] = {
     "cursor": (".cursor",),
     "vscode": (".vscode",),
 }
-"""What the repository of an agent's user often has."""
+"""Files and folders that are often in the repository of an agent's user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,8 @@ class AgentPresence:
 
 
 def find_agents(machine: AgentMachine, project: Project | None) -> Sequence[AgentPresence]:
-    """Returns every agent with what is known of it here. Raises HomeError, CatalogError."""
+    """Returns every agent, with what is known about it on this machine and in the project. Raises HomeError,
+    CatalogError."""
     sessions = _list_sessions(machine, project)
     return [_examine(machine, agent, sessions[agent]) for agent in AGENTS]
 
@@ -73,7 +75,7 @@ def _examine(machine: AgentMachine, agent: AgentName, sessions: Sequence[Session
 
 
 def _list_signs(machine: AgentMachine, agent: AgentName) -> Sequence[PurePath]:
-    """Returns the files and folders that an agent makes where it is used."""
+    """Returns the files and folders that an agent creates when it is used."""
     if agent == "vscode":
         return ()
     names: Mapping[AgentName, Sequence[str]] = {"codex": ("config.toml", "sessions"), "gemini": ("settings.json",)}

@@ -1,7 +1,7 @@
-"""What was installed where: `integrations.json` in Lerim's home, and the texts that files had before.
+"""Records what was installed where: `integrations.json` in Lerim's home, and the texts that files had before.
 
-A record is written before its file is changed, so that a process that dies in between leaves nothing unknown: the file
-has either the text from before or one that the record names.
+A record is written before its file is changed, so that a process that dies in between leaves nothing unknown: the
+file has either its earlier text or a text that is in the record.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from lerim.project import make_private_folder, replace_private_file
 FILE_NAME = "integrations.json"
 _LOCK_SECONDS = 10.0
 MAX_AFTER = 8
-"""How many texts of one file are remembered as written by Lerim."""
+"""Maximum number of texts of one file that are remembered as written by Lerim."""
 _TODO = "Correct the file, or delete it: Lerim's entries are then recognised by their names."
 
 
 class InstalledFile(msgspec.Struct, frozen=True):
-    """One file that Lerim changed. `before` is the hash of its text then, '' for no file, and `backup` a copy of it.
+    """One file that Lerim changed.
 
-    `after` are the hashes of the texts it got, the latest last; `folders` were made for it; `at` is when, in seconds
-    since 1970.
+    `before` is the hash of the text that it had before, '' for no file, and `backup` a copy of that text. `after`
+    has the hashes of the texts that Lerim wrote, the latest last; `folders` were made for the file; `at` is when it
+    was changed, in seconds since 1970.
     """
 
     level: InstallLevel
@@ -73,7 +74,7 @@ def save_records(home: Home, files: Mapping[str, InstalledFile]) -> None:
 
 @contextmanager
 def hold_records(home: Home) -> Iterator[None]:
-    """Keeps other processes from changing agents' files for the block. Raises BusyError, SettingsError."""
+    """Keeps other processes from changing agents' files while the block runs. Raises BusyError, SettingsError."""
     path = home.root / f"{FILE_NAME}.lock"
     lock = filelock.FileLock(path, timeout=_LOCK_SECONDS, thread_local=False, mode=0o600)
     try:
@@ -91,7 +92,7 @@ def hold_records(home: Home) -> Iterator[None]:
 
 
 def write_backup(home: Home, folder_name: str, name: str, text: str) -> str:
-    """Keeps a text in `backups/<folder_name>/<hash>-<name>` and returns that path. Raises SettingsError."""
+    """Saves a text as `backups/<folder_name>/<hash>-<name>` and returns that path. Raises SettingsError."""
     path = home.root / "backups" / folder_name / f"{hash_text(text)}-{name}"
     try:
         make_private_folder(home, path.parent)
@@ -113,7 +114,7 @@ def load_backup(record: InstalledFile) -> str | None:
 
 
 def has_backup(record: InstalledFile) -> bool:
-    """Returns whether it is known what the file was before: that text, or that it was not there."""
+    """Returns whether the earlier state of the file is known: either its text, or that it did not exist."""
     return not record.before or load_backup(record) is not None
 
 

@@ -1,5 +1,5 @@
-"""What each agent gets: the state of every channel on disk, when it was last used, and what keeps it from working, such
-as hooks that Codex waits for the person to trust.
+"""Shows what each agent gets: the state of every channel on disk, when it was last used, and what keeps it from
+working, such as hooks that the person has not trusted in Codex yet.
 
 `lerim agents list`, `lerim agents status` and the editor's Agents view show these rows.
 """
@@ -33,16 +33,17 @@ from lerim.project import Project
 from lerim.times import format_utc
 
 SESSIONS_WITHOUT_CALL = 10
-"""After this many sessions without a call, the hooks of an agent count as never called."""
+"""Number of sessions without a call after which the hooks of an agent count as never called."""
 
 ChannelState = Literal["installed", "untrusted", "changed", "missing", "unreadable", "extension"]
-"""untrusted: installed, but the agent waits for the person's trust; changed: another entry of ours, made by hand or by
-another version; unreadable: the file cannot be read; extension: the editor's extension serves it, without a file."""
+"""The state of a channel. untrusted: installed, but the agent waits for the person's trust; changed: another entry
+of ours, made by hand or by another version; unreadable: the file cannot be read; extension: the editor's extension
+provides it, without a file."""
 
 
 class ChannelView(msgspec.Struct, frozen=True):
-    """One channel of an agent in the person's files or in the repository's. `note` says what is to be done, if
-    anything."""
+    """One channel of an agent in the person's files or in the repository's. `note` says what the person has to do,
+    if anything."""
 
     channel: AgentChannel
     level: InstallLevel
@@ -54,10 +55,10 @@ class ChannelView(msgspec.Struct, frozen=True):
 class ConnectionView(msgspec.Struct, frozen=True):
     """An agent and what it gets. `is_here`: it is on this machine; `is_used`: this repository uses it.
 
-    `sessions` counts its sessions on this machine and `project_sessions` those of the repository. `last_call` is when
-    its hooks were last called, or it last got memories of this repository over MCP (ISO 8601 UTC, '' for never);
-    `p95_ms` is the time that 95 % of its last hook calls took at most (None if there were none). `findings` say what
-    keeps it from working.
+    `sessions` counts its sessions on this machine and `project_sessions` those in the repository. `last_call` is
+    when its hooks were last called, or when it last got memories of this repository over MCP (ISO 8601 UTC, '' for
+    never). `p95_ms` is the 95th percentile of the durations of its last hook calls (None if there were none).
+    `findings` say what keeps it from working.
     """
 
     agent: AgentName
@@ -73,8 +74,8 @@ class ConnectionView(msgspec.Struct, frozen=True):
 
 
 class _HookCalls(msgspec.Struct, frozen=True):
-    """What the hook program keeps of its calls by one agent: the time of the last in seconds since 1970, and the
-    durations of the last ones in milliseconds."""
+    """The hook program's record of the calls by one agent: the time of the last call in seconds since 1970, and the
+    durations of the latest calls in milliseconds."""
 
     at: float = 0.0
     durations: list[float] = []
@@ -172,7 +173,7 @@ def _load_hook_calls(home: Home, agent: AgentName) -> _HookCalls:
     try:
         return msgspec.convert(json.loads(read_regular_file(path)), _HookCalls)
     except (OSError, ValueError, RecursionError, msgspec.ValidationError):
-        return _HookCalls()  # it is only a mark, written by another process at any moment
+        return _HookCalls()  # another process may be writing it at this moment
 
 
 def _percentile(durations: Sequence[float]) -> float | None:
@@ -195,11 +196,11 @@ def _find_mcp_calls(home: Home, project: Project | None) -> Mapping[AgentName, f
 
 
 def are_hooks_trusted(hooks_file: Path, hooks_text: str, entry: JsonHooks, config_file: Path) -> bool:
-    """Returns whether Codex has stored trust for each of our hooks in a file. It keeps that in its `config.toml`, which
-    is only read here: trust is the person's to give, with `/hooks` in Codex.
+    """Returns whether Codex has stored trust for each of our hooks in a file.
 
-    The key of a hook is `<path>:<event>:<group>:<hook>`. Whether the trust is for this very hook only Codex can tell: a
-    hook that was changed by hand since may still be skipped.
+    Codex stores it in its `config.toml`, which is only read here, because only the person can give trust, with
+    `/hooks` in Codex. The key of a hook is `<path>:<event>:<group>:<hook>`. Only Codex can tell whether the trust is
+    for exactly this hook: a hook that was changed by hand since may still be skipped.
     """
     try:
         config = read_config(config_file, None)

@@ -1,6 +1,7 @@
-"""Edits of one table in a TOML text that leave every other byte as it is.
+"""Edits one table in a TOML text and leaves every other byte as it is.
 
-Each result is parsed and compared with what it should say, so that an unusual spelling is refused instead of damaged.
+Each result is parsed and compared with the expected content, so that an unusual spelling is refused instead of
+damaged.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def remove_table(text: str, path: Sequence[str], original: str | None) -> str | 
 
 
 def _cut_table(text: str, path: Sequence[str]) -> str:
-    """Returns the text without the lines of a table and its subtables. Comments behind its last value stay."""
+    """Returns the text without the lines of a table and its subtables. Comments after the table's last value stay."""
     mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
     lines = text.removeprefix(mark).splitlines(keepends=True)
     kept: list[str] = []
@@ -83,7 +84,7 @@ def _cut_table(text: str, path: Sequence[str]) -> str:
 
 
 def _parse_header(line: str) -> tuple[str, ...]:
-    """Returns the path in a line such as `[mcp_servers.lerim]`; () if it is no such line."""
+    """Returns the path in a header line such as `[mcp_servers.lerim]`; () if the line is not a header."""
     if not line.lstrip().startswith("["):
         return ()
     try:
@@ -101,7 +102,8 @@ def _parse_header(line: str) -> tuple[str, ...]:
 
 
 def _check(after: str, expected: dict[str, Any], emptied: Sequence[str] = ()) -> None:
-    """Raises UneditableError unless the text says what is expected; an emptied parent table may be gone or not."""
+    """Raises UneditableError unless the text has the expected values. Whether a parent table that became empty is
+    still there does not matter."""
     try:
         found = parse_toml(after)
     except UneditableError:
