@@ -233,6 +233,14 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     assert.equal(files("learnings").filter((name) => name.includes("discount")).length, 1, "no file is left under the old name");
   });
 
+  await run("F12 on the source of a memory opens what was said in its session", async () => {
+    const name = files("decisions").find((one) => one.includes("sqlite"));
+    await screen.openFile(`.lerim/memory/decisions/${name}`);
+    await screen.definition(/^source:/, "What does");
+    await until("what was said is shown", async () => /^## You[^]*Keep the cache in src\/cache\.py in SQLite/m.test(await screen.editorText()));
+    await screen.shot("said");
+  });
+
   await run("a function renamed in the editor keeps its memory", async () => {
     await screen.openFile("src/cache.py");
     await screen.hover("load", /reads a whole file at once/);

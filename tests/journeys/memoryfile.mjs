@@ -49,6 +49,23 @@ export async function workInMemoryFile(run, screen, path, related) {
     await screen.page.keyboard.press("Control+s");
   });
 
+  await run("what can be done with a memory is in the menu of its file", async () => {
+    const menu = screen.page.locator(".action-widget .monaco-list-row, .context-view .monaco-list-row");
+    let pressed = 0;
+    await until("the actions are offered", async () => {
+      const offered = (await menu.allInnerTexts()).join("\n");
+      if (["Mark Memory as Still True", "Archive Memory", "Move Memory to Personal Memories", "Split into New Memory"].every((title) => offered.includes(title))) return true;
+      if (Date.now() - pressed < 3000) return false;
+      pressed = Date.now();
+      await screen.page.keyboard.press("Escape");
+      await screen.endOfLine(/^Files.of.the.cache/);
+      for (const key of ["Control+Shift+ArrowLeft", "Control+Shift+ArrowLeft", "Control+Shift+R"]) await screen.page.keyboard.press(key);
+      return false;
+    });
+    await screen.shot("actions");
+    await screen.page.keyboard.press("Escape");
+  });
+
   await run("# finds a memory by its title", async () => {
     await screen.findSymbol("rounds down", /rounds down/);
     await screen.shot("symbol");
