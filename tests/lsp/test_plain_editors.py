@@ -7,6 +7,7 @@ import re
 import pytest
 from lsprotocol import types
 
+from lerim.lsp.protocol import core
 from lerim.lsp.server import MEMORY_COMMANDS
 from window import RECORD, Editor, write_memory
 
@@ -54,6 +55,20 @@ async def test_a_merge_conflict_is_resolved_by_the_server(editor: Editor) -> Non
     both = text.replace("confidence: 0.9", "<<<<<<< HEAD\nconfidence: 0.9\n=======\nconfidence: 0.8\n>>>>>>> other")
     path.write_text(both, encoding="utf-8")
     await editor.start(has_extension=False)
+    offered = await find_commands(editor, editor.open("", both, path.as_uri()))
+    assert "Merged" in await run(editor, "lerim.mergeMemory", offered["lerim.mergeMemory"])
+    assert "<<<<<<<" not in path.read_text("utf-8")
+
+
+async def test_a_merge_conflict_in_a_memory_of_ones_own_is_resolved_too(editor: Editor) -> None:
+    path = editor.home / ".lerim/memory/decisions" / f"{RECORD.id}.md"
+    path.parent.mkdir(parents=True)
+    text = write_memory(editor.repo).rename(path).read_text("utf-8")
+    both = text.replace("confidence: 0.9", "<<<<<<< HEAD\nconfidence: 0.9\n=======\nconfidence: 0.8\n>>>>>>> other")
+    path.write_text(both, encoding="utf-8")
+    await editor.start(has_extension=False)
+    shown_by_extension = await editor.ask(core.MEMORY_MERGE, {"root": editor.root, "path": str(path), "preview": True})
+    assert "-<<<<<<< HEAD" in shown_by_extension.diff
     offered = await find_commands(editor, editor.open("", both, path.as_uri()))
     assert "Merged" in await run(editor, "lerim.mergeMemory", offered["lerim.mergeMemory"])
     assert "<<<<<<<" not in path.read_text("utf-8")

@@ -44,8 +44,9 @@ async def run_command(sidecar: Sidecar, params: types.ExecuteCommandParams) -> N
 
 async def _merge(sidecar: Sidecar, uri: str) -> MemoryActView:
     text = await find_memory_text(sidecar, uri)
-    if text is None or text.repo is None:
-        raise NotFoundError("This is no memory of a repository.", where=uri[:200])
-    view = await acts.merge_memory(sidecar, MergeParams(text.repo.uris[0], str(text.path), preview=False))
+    if text is None:
+        raise NotFoundError("This file is not a memory.", where=uri[:200])
+    root = text.repo.uris[0] if text.repo is not None else ""
+    view = await acts.merge_memory(sidecar, MergeParams(root, str(text.path), preview=False))
     assert view.acted is not None
     return view.acted

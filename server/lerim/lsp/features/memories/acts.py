@@ -33,8 +33,11 @@ async def act_on_memory(sidecar: Sidecar, params: MemoryActParams) -> MemoryActV
 
 
 async def merge_memory(sidecar: Sidecar, params: MergeParams) -> MergeView:
-    """Merges both sides of a memory file with git conflict markers, or the files that share one id."""
-    repo = await sidecar.find_trusted_repo(params.root, "Changing memories")
+    """Merges both sides of a memory file with git conflict markers, or the files that share one id. The repository does
+    not matter for one of the person's own memories."""
+    sidecar.require_trust("Changing memories")
+    is_personal = Path(params.path).is_relative_to(sidecar.home.memory)
+    repo = None if is_personal else await sidecar.find_repo(params.root)
     paths = candidate_counts.find_review_paths(sidecar, repo)
     joined = await sidecar.run_in_thread(partial(merge_conflict, paths, Path(params.path), preview=params.preview))
     acted = None if joined.result is None else await announce_result(sidecar, repo, joined.result)
