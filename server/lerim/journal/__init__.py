@@ -1,7 +1,7 @@
 """The journal: what was done, decided, learned and left open on a day, written from sessions, commits and memories.
 
-An entry is made anew whenever it is asked for, from what was there at the end of its day. It becomes a file only when
-the person says so.
+An entry is made again whenever it is asked for, from the sessions, commits and memories at the end of its day. It
+becomes a file only when the person asks for it.
 """
 
 import lazy_loader

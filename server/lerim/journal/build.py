@@ -1,8 +1,8 @@
-"""Builds the entry of a day from sessions, git and memories, without a model: the same input gives the same bytes.
+"""Builds the entry of a day from sessions, git and memories, without a model. The same input gives the same bytes.
 
-An entry never sees the future. It rests on turns and commits before the end of its day, and on the memories as they
-were when the day began and ended, whenever it is built. But what the person rejects in the review, even later, is left
-out of what was decided, learned and left open.
+An entry never contains anything from after its day, whenever it is built: it rests on turns and commits before the
+end of the day, and on the memories as they were when the day began and ended. The exception is that whatever the
+person rejects in the review, even later, is left out of what was decided, learned and left open.
 """
 
 from __future__ import annotations
@@ -47,13 +47,14 @@ from lerim.sessions import (
 from lerim.times import format_date
 
 OWN_SENTENCES_PER_OTHER = 1 / 3
-"""How many sentences from Lerim's own earlier output an entry has at most for each other sentence: a quarter of all."""
+"""Maximum number of sentences from Lerim's own earlier output for each other sentence of an entry, which makes them
+at most a quarter of all."""
 GIT_SILENT = "Git did not list the commits: it failed, took too long, or there are too many. The entry has none."
 
 
 @dataclass(frozen=True, slots=True)
 class JournalScope:
-    """Whose journal it is: a project, Lerim's home, the time zone of the days (None: this machine's), and the
+    """The scope of a journal: a project, Lerim's home, the time zone of the days (None: this machine's), and the
     person's notes and feed files (`journal.sources`)."""
 
     project: Project
@@ -65,9 +66,9 @@ class JournalScope:
 
 @dataclass(frozen=True, slots=True)
 class DayMaterial:
-    """What an entry is made from. `review` has what the person rejected. `memories` are those of the whole day;
-    `errors` are the last errors that commands and tools gave, by turn; `git` reads committed files. A release
-    (`is_release`) has no sessions: only what was committed and kept is part of it."""
+    """The material that an entry is made from. `review` has what the person rejected. `memories` are those of the
+    whole day; `errors` are the last errors of commands and tools, by turn; `git` reads committed files. A release
+    (`is_release`) has no sessions, because only what was committed and kept is part of it."""
 
     review: ReviewPaths
     span: DaySpan
@@ -109,7 +110,7 @@ def list_days(scope: JournalScope) -> list[JournalDay]:
 
 
 def collect_material(scope: JournalScope, span: DaySpan, only: Collection[str] | None = None) -> DayMaterial:
-    """Collects what an entry is made from; with `only`, for a release of the commits with these hashes.
+    """Collects the material for an entry; with `only`, for a release of the commits with these hashes.
 
     Raises CatalogError, MemoryError_.
     """
@@ -166,7 +167,7 @@ def draft_day(material: DayMaterial) -> tuple[list[DraftSentence], list[Problem]
             problems.append(error.problem(session.place))
     drafts = [*mark_repeated([*said, *describe_notes(material.notes)], material.memories.before)]
     drafts += describe_commits(material.commits, material.tags)
-    # What a decision of the day names is often deleted or closed because of it; a question is answered by that.
+    # A decision of the day is often why the thing it names was deleted or closed; for a question, that is the answer.
     asked = [item for item in material.memories.added if item.record.primitive == "question"]
     drafts += describe_obsolete(material.commits, [*material.memories.before, *asked], material.git)
     drafts += describe_memories(material.memories, drafts)
@@ -175,8 +176,8 @@ def draft_day(material: DayMaterial) -> tuple[list[DraftSentence], list[Problem]
 
 
 def limit_own_output(drafts: Sequence[DraftSentence]) -> list[DraftSentence]:
-    """Returns the sentences without those from Lerim's own earlier output that are more than a quarter of all, so that
-    the journal does not come to repeat itself. The first ones stay."""
+    """Returns the sentences, without those from Lerim's own earlier output that exceed a quarter of all, so that the
+    journal does not begin to repeat itself. The first ones stay."""
     others = sum(not draft.is_own_output and draft.origin != "review" for draft in drafts)
     left = int(others * OWN_SENTENCES_PER_OTHER)
     kept: list[DraftSentence] = []
@@ -192,11 +193,11 @@ def _history(scope: JournalScope) -> History:
 
 
 def build_page(scope: JournalScope, day: date | None, now: datetime) -> JournalPage:
-    """Builds the page of a day, of today for None, for the person whose sessions these are. Raises CatalogError,
+    """Builds the page of a day (None: today) for the person whose sessions these are. Raises CatalogError,
     MemoryError_, and ValueError for a day far outside the calendar."""
     shown = day or local_day(now, scope.zone)
     entry = build_entry(scope, shown, now)
-    days = [one.day for one in list_days(scope)]  # the newest first
+    days = [one.day for one in list_days(scope)]  # newest first
     return JournalPage(
         day=entry.day,
         title=entry.title,

@@ -1,4 +1,4 @@
-"""A person's local days as spans of time. A day is as long as the clock says: 23 or 25 hours where it is changed."""
+"""A person's local days as spans of time. A day is as long as the clock says: 23 or 25 hours when the clocks change."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def local_day(moment: datetime, zone: tzinfo | None = None) -> date:
 
 
 def start_of_day(day: date, zone: tzinfo | None = None) -> datetime:
-    """Returns when a local day begins, in UTC. If its midnight is left out by a change of clocks, that is the change;
-    if midnight comes twice, the first of the two."""
+    """Returns when a local day begins, in UTC. If a change of clocks skips midnight, the day begins with that
+    change; if midnight comes twice, it begins at the first one."""
     midnight = datetime(day.year, day.month, day.day, tzinfo=zone)
     return midnight.astimezone(UTC)
 
@@ -57,7 +57,8 @@ def week_of(day: date) -> tuple[date, date]:
 
 
 def parse_day(text: str, now: datetime, zone: tzinfo | None = None) -> date:
-    """Parses a day as people type it: `2026-03-02`, `today`, `yesterday`, or a number of days ago such as `3d`.
+    """Parses a day in the forms that people type: `2026-03-02`, `today`, `yesterday`, or a number of days ago such as
+    `3d`.
 
     Raises ValueError, whose message lists the accepted forms.
     """

@@ -1,5 +1,5 @@
-"""A journal entry as the command line prints it and the editor and the dashboard show it, and its sentences before
-their sources are numbered."""
+"""A journal entry in the form in which the command line prints it and the editor and the dashboard show it, and its
+sentences before their sources are numbered."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ SourceKind = Literal["turn", "commit", "tag", "note", "memory"]
 
 
 class JournalSource(msgspec.Struct, frozen=True):
-    """A source of sentences. `ref` is `t:<session>#<turn number>`, `c:<commit>`, `g:<tag>`, `n:<name>` or
-    `m:<memory id>`.
+    """A source of sentences.
 
-    `title` says what it is, `time` when it was (ISO 8601, UTC). `session`, `turn` (its id) and `turn_number` are those
-    of a turn, `handle` opens a memory, and `path` is its file from `.lerim/` on; fields that do not apply are "" or -1.
+    `ref` is `t:<session>#<turn number>`, `c:<commit>`, `g:<tag>`, `n:<name>` or `m:<memory id>`. `title` says what
+    the source is, `time` when it was (ISO 8601, UTC). `session`, `turn` (its id) and `turn_number` are those of a
+    turn. For a memory, `handle` opens it, and `path` is its file, beginning with `.lerim/`. Fields that do not apply
+    are "" or -1.
     """
 
     number: int
@@ -51,7 +52,7 @@ class JournalSource(msgspec.Struct, frozen=True):
 
 class JournalSentence(msgspec.Struct, frozen=True):
     """One or a few sentences that belong together, with the numbers of their sources, at least one. `topic` is the
-    session or subject they are listed under, "" for none. `repeats` says that a memory from before this day says the
+    session or subject under which they are listed, "" for none. `repeats`: a memory from before this day says the
     same."""
 
     section: Section
@@ -65,9 +66,9 @@ class JournalSentence(msgspec.Struct, frozen=True):
 class JournalEntry(msgspec.Struct, frozen=True):
     """The journal of one day (`2026-03-02`, the person's local day) or of a part of it.
 
-    `sessions` and `commits` count what the day had. `model` is the label of the model that wrote it, or "none".
-    `left_out` counts the sentences that were too many, that no source supports, or that only repeat what Lerim had
-    written before.
+    `sessions` and `commits` are the numbers of sessions and commits on that day. `model` is the label of the model
+    that wrote it, or "none". `left_out` counts the sentences that were left out because there were too many, because
+    no source supports them, or because they only repeat what Lerim had written before.
     """
 
     day: str
@@ -105,7 +106,7 @@ class JournalPage(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class DraftSentence:
-    """A sentence with its sources, which have no numbers yet. See `JournalSentence`."""
+    """A sentence with its sources, which are not numbered yet. See `JournalSentence`."""
 
     section: Section
     text: str
@@ -116,14 +117,17 @@ class DraftSentence:
 
     @property
     def is_own_output(self) -> bool:
-        """Whether the sentence comes from, or says the same as, what Lerim kept before."""
+        """Whether the sentence comes from a memory that Lerim kept before, or says the same as one."""
         return self.origin == "memory" or self.repeats
 
 
 def number_sources(drafts: Iterable[DraftSentence]) -> tuple[list[JournalSentence], list[JournalSource]]:
-    """Returns the sentences by section, each text once in a section, and their sources, numbered from 1 in the order in
-    which they are first named, the turns of a session together and in its order. All text is made fit to be shown as
-    markdown: it is one line without secrets, tags, links and hidden characters."""
+    """Returns the sentences by section, each text once in a section, and their sources. The sources are numbered from 1
+    in the order in which they are first named, except that the turns of a session come together, in the order of the
+    session.
+
+    All text is prepared to be shown as markdown: it is one line without secrets, tags, links and hidden characters.
+    """
     ordered = sorted(drafts, key=lambda draft: list(SECTION_TITLES).index(draft.section))
     unique: dict[tuple[Section, str, str], DraftSentence] = {}
     for draft in ordered:
@@ -145,7 +149,8 @@ def number_sources(drafts: Iterable[DraftSentence]) -> tuple[list[JournalSentenc
 
 
 def _order_sources(named: Iterable[JournalSource]) -> list[JournalSource]:
-    """Returns each source once and with its number. The turns of a session stand where the first of them is named."""
+    """Returns each source once and with its number. The turns of a session are placed where the first of them is
+    named."""
     groups: dict[str, dict[str, JournalSource]] = {}
     for source in named:
         groups.setdefault(source.session or source.ref, {}).setdefault(source.ref, source)

@@ -1,7 +1,7 @@
-"""Entries as files, `journal/YYYY/MM/DD.md` in the folder of memories. They are written only when the person says so.
+"""Writes entries as files, `journal/YYYY/MM/DD.md` in the folder of memories, but only when the person asks for it.
 
 The header has a `digest` of the rest of the file. A file that matches its digest is as Lerim wrote it, on whichever
-machine, and can be written anew. Any other file is the person's: it is left as it is.
+machine, and can be rewritten. Any other file belongs to the person and is left as it is.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from lerim.review import ReviewPaths
 FOLDER = "journal"
 MAX_ENTRY_BYTES = 1024 * 1024
 EntryChange = Literal["written", "updated", "unchanged", "theirs", "empty"]
-"""`theirs`: a person edited the file, and it was left as it is. `empty`: there was nothing to write."""
+"""The result of writing an entry. `theirs`: a person edited the file, and it was left as it is. `empty`: there was
+nothing to write."""
 _DIGEST_LINE = re.compile(r"^digest: ['\"]?([0-9a-f]{16})['\"]?[ \t]*\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenEntry:
-    """What became of an entry's file. `diff` is what writing it would have changed, if a person edited it."""
+    """The result of writing an entry's file. `diff` shows what writing it would have changed, if a person edited it."""
 
     change: EntryChange
     path: Path
@@ -43,7 +44,7 @@ def entry_path(project: Project, day: date) -> Path:
 
 
 def render_entry_file(entry: JournalEntry) -> str:
-    """Returns the text of an entry's file: a header as memories have it, and the entry."""
+    """Returns the text of an entry's file: a header in the same form as that of memories, and the entry."""
     day = date.fromisoformat(entry.day)
     times = [source.time for source in entry.sources if source.time and source.kind != "memory"]
     written_of = datetime.fromisoformat(max(times)) if times else datetime(day.year, day.month, day.day, tzinfo=UTC)
@@ -62,7 +63,7 @@ def render_entry_file(entry: JournalEntry) -> str:
 
 
 def is_as_written(text: str) -> bool:
-    """Returns whether a file is as Lerim wrote it. Git may have changed its line ends."""
+    """Returns whether a file is as Lerim wrote it. Line ends do not matter, because git may have changed them."""
     text = text.replace("\r\n", "\n")
     head, found, _ = text.partition("\n---\n")
     match = _DIGEST_LINE.search(f"{head}\n") if found else None
@@ -72,7 +73,7 @@ def is_as_written(text: str) -> bool:
 def write_entry(project: Project, home: Home, entry: JournalEntry) -> WrittenEntry:
     """Writes the file of an entry, unless a person edited it.
 
-    Raises MemoryError_ or BoundaryError, and then leaves an existing file as it was.
+    Raises MemoryError_ or BoundaryError; an existing file is then unchanged.
     """
     path = entry_path(project, date.fromisoformat(entry.day))
     if not entry.sentences:

@@ -1,8 +1,9 @@
-"""An entry written by a model, from the sources that the rules chose. Each sentence is checked against the sources it
-cites, as the sentences of answers are; what they do not support is left out and counted.
+"""Makes an entry with a model, from the sources that the rules chose.
 
-What a commit made out of date is always written by the rules. If the model cannot be asked, or nothing of its answer is
-supported, the entry is the one by the rules.
+Like the sentences of answers, each sentence is checked against the sources that it cites; sentences that these do
+not support are left out and counted. The sentences about what a commit made out of date are always written by the
+rules. If the model cannot be asked, or if nothing in its answer is supported, the entry is the one made by the
+rules.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from lerim.models import DayBudget, Engine, Model, ModelChoice, choose_allowed, 
 
 ROLE: Final = "summarize"
 MAX_ENTRY_TOKENS = 8_000
-"""The most tokens of an answer, reasoning included."""
+"""Maximum number of tokens of an answer, including reasoning."""
 OVERHEAD_TOKENS = 1_500
-"""Tokens reserved for what is sent besides the passages."""
+"""Number of tokens reserved for everything that is sent besides the passages."""
 INSTRUCTIONS = """Tell what happened in a software project on one day, for a colleague who was not there, from the \
 numbered passages alone: what was said in coding sessions, commits, notes, and memories of the project. Write at most \
 thirty plain sentences, each on a line of its own. Begin each line with one of these words and a colon: Done: for what \
@@ -55,7 +56,7 @@ def tell_day_with_model(
     cancelled: Callable[[], bool],
     clock: Callable[[], datetime],
 ) -> JournalEntry:
-    """Makes the entry of a day with a model. A model that fails is a problem of the entry."""
+    """Makes the entry of a day with a model. If the model fails, the entry has a problem."""
     by_rules = make_entry_by_rules(material)
     passages = limit_own_passages(make_passages(material, by_rules.sources))
     if not passages:
@@ -98,7 +99,8 @@ def tell_day_with_model(
 
 
 class _SectionReader:
-    """Reads an answer as it is streamed: the word at the begin of each line, and the sentences that are supported."""
+    """Parses an answer as it is streamed: the word at the beginning of each line, and the sentences that are
+    supported."""
 
     def __init__(self, passages: Sequence[JournalPassage]) -> None:
         self._sources = {one.source.number: one.source for one in passages}
@@ -132,7 +134,8 @@ class _SectionReader:
 
 
 def _fit(passages: Sequence[JournalPassage], tokens: int) -> list[JournalPassage]:
-    """Returns the first passages that fit into `tokens`, at least one; those of sources come before memories."""
+    """Returns the first passages that fit into `tokens`, at least one. Passages of sources come before those of
+    memories."""
     fitting: list[JournalPassage] = []
     for one in passages:
         tokens -= one.tokens + 30
@@ -160,6 +163,6 @@ def _as_numbered_text(passage: JournalPassage) -> NumberedText:
 
 
 def _origin_of(sources: Sequence[JournalSource]) -> Origin:
-    """Returns where a sentence comes from: that of its first source other than a memory, if there is one."""
+    """Returns where a sentence comes from: the origin of its first source that is not a memory, if there is one."""
     kinds = [source.kind for source in sources if source.kind != "memory"]
     return _ORIGINS[kinds[0]] if kinds else "memory"

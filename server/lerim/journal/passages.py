@@ -1,7 +1,8 @@
-"""What a model is shown for an entry: the text of the sources that the rules chose, and memories from before the day.
+"""Makes the passages that a model is shown for an entry: the text of the sources that the rules chose, and memories
+from before the day.
 
-Memories are Lerim's own earlier output. They help to understand the day but are not what happened on it, so they have
-at most a quarter of the tokens.
+Memories are Lerim's own earlier output. They help to understand the day but did not happen on it, so they get at
+most a quarter of the tokens.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from lerim.sessions import PLATFORM_NAMES, SummaryTurn, WorkedSession
 MAX_TURN_CHARS, MAX_MESSAGE_CHARS, MAX_MEMORY_CHARS = 1_200, 800, 500
 MAX_CALLS, MAX_CALL_CHARS, MAX_FILES = 6, 160, 10
 MAX_CONTEXT_MEMORIES = 30
-"""How many memories from before the day are shown, those with most words in common with it."""
+"""Maximum number of memories from before the day that are shown: those that share the most words with it."""
 OWN_TOKENS_PER_OTHER = 1 / 3
 
 
@@ -46,9 +47,9 @@ class JournalPassage:
 
 
 def make_passages(material: DayMaterial, sources: Sequence[JournalSource]) -> list[JournalPassage]:
-    """Returns the passages of these sources and then of memories from before the day. The first have the numbers of
-    their sources, the others the numbers after these. Text that reads like an order to an agent is left out, unless
-    the person said it."""
+    """Returns the passages of these sources, followed by those of memories from before the day. The former have the
+    numbers of their sources, the latter the numbers after these. Text that reads like an order to an agent is left
+    out, unless the person said it."""
     texts = dict(_list_texts(material))
     passages: list[JournalPassage] = []
     for source in sources:
@@ -68,7 +69,7 @@ def make_passages(material: DayMaterial, sources: Sequence[JournalSource]) -> li
 
 
 def limit_own_passages(passages: Sequence[JournalPassage]) -> list[JournalPassage]:
-    """Returns the passages without those of memories that do not fit into a quarter of all tokens."""
+    """Returns the passages, without the memories that do not fit into a quarter of all tokens."""
     left = sum(one.tokens for one in passages if not one.is_own_output) * OWN_TOKENS_PER_OTHER
     kept: list[JournalPassage] = []
     for one in passages:
@@ -116,7 +117,7 @@ def _describe_memory(item: StoredMemory) -> tuple[str, str]:
 
 
 def _choose_memories(passages: Sequence[JournalPassage], memories: Sequence[StoredMemory]) -> list[StoredMemory]:
-    """Returns the memories that share most words with the day, best first; of equal ones the newest."""
+    """Returns the memories that share the most words with the day, best first; of equal ones, the newest first."""
     words = word_stems("\n".join(one.text for one in passages))
     scores: Mapping[str, float] = {
         item.record.id: dice_overlap(words, word_stems(f"{item.record.title} {item.record.body}")) for item in memories

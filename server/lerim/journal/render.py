@@ -1,4 +1,5 @@
-"""Entries as markdown: a day, a span such as a week, and release notes. All are renderings of the same entries."""
+"""Renders entries as markdown: a day, a span such as a week, and release notes. All of them are made from the same
+entries."""
 
 from __future__ import annotations
 
@@ -11,11 +12,11 @@ from lerim.journal.entry import SECTION_TITLES, JournalEntry, JournalSentence, J
 from lerim.times import format_clock, format_date, format_day, format_moment
 
 SourceLink = Callable[[JournalSource], str]
-"""Returns what a source's link leads to, "" for no link."""
+"""Returns the target of a source's link, "" for no link."""
 NOTHING = "Nothing was said in sessions or committed."
 MAX_SOURCE_TITLE_CHARS = 90
 RELEASE_SECTIONS: tuple[Section, ...] = ("done", "decided", "learned", "obsolete")
-"""The sections of release notes: what was left open in between is not part of a release."""
+"""The sections of release notes. Questions that were left open in between are not part of a release."""
 
 
 def link_from_repository(source: JournalSource) -> str:
@@ -29,7 +30,7 @@ def link_from_entry(source: JournalSource) -> str:
 
 
 def link_in_editor(source: JournalSource) -> str:
-    """Returns the document by which the editor opens a turn, a commit or a memory: `<kind>/<what>.lerim-link`."""
+    """Returns the document with which the editor opens a turn, a commit or a memory: `<kind>/<what>.lerim-link`."""
     what = {"turn": source.turn, "commit": source.ref.partition(":")[2], "memory": quote(source.path)}.get(source.kind)
     return f"{source.kind}/{what}.lerim-link" if what else ""
 
@@ -41,8 +42,9 @@ def _no_link(_: JournalSource) -> str:
 def render_markdown(
     entry: JournalEntry, link: SourceLink = link_from_repository, number_link: SourceLink = _no_link
 ) -> str:
-    """Renders the entry of a day: its sections with their sentences, and what the numbers at their ends stand for.
-    The sources have links, and with `number_link` the numbers do, too, each with a tooltip that says what it is."""
+    """Renders the entry of a day: its sections with their sentences, and the sources for the numbers at the ends of
+    sentences. The sources have links. With `number_link`, the numbers have links too, each with a tooltip that
+    describes the source."""
     return f"# {entry.title}\n\n{render_body(entry, link, number_link)}"
 
 
@@ -68,11 +70,11 @@ def render_span(title: str, entries: Sequence[JournalEntry]) -> str:
 
 
 def render_release(title: str, entries: Sequence[JournalEntry]) -> str:
-    """Renders the entries between two tags as release notes: section by section, each sentence with its commits,
-    and memories by name. A memory is named once in a section."""
+    """Renders the entries between two tags as release notes: section by section, each sentence with its commits, and
+    with memories by name. Each memory is named once in a section."""
     parts = [f"# {title}", ""]
     for section in RELEASE_SECTIONS:
-        lines: dict[str, str] = {}  # by the memories, or else the sentence itself
+        lines: dict[str, str] = {}  # by memories, or by the sentence if it has none
         for entry in entries:
             memories = {source.number: source.ref for source in entry.sources if source.kind == "memory"}
             for sentence in entry.sentences:
@@ -97,7 +99,8 @@ def _render_sections(entry: JournalEntry, heading: str, link: SourceLink) -> Ite
 
 
 def _render_topics(sentences: Sequence[JournalSentence], heading: str, links: Mapping[int, str]) -> Iterator[str]:
-    """Yields the sentences as a list. With a `heading`, each topic has one. `links` are those of the numbers."""
+    """Yields the lines of the sentences as a list. With a `heading`, each topic has one. `links` are the links of
+    the numbers."""
     topic = ""
     for sentence in sentences:
         if heading and sentence.topic != topic:
@@ -108,7 +111,7 @@ def _render_topics(sentences: Sequence[JournalSentence], heading: str, links: Ma
 
 
 def _with_tooltip(target: str, source: JournalSource) -> str:
-    """Returns the target of a link with a title that says which source it is, and when that was; "" for no link."""
+    """Returns the target of a link with a tooltip that says which source it is and when that was; "" for no link."""
     if not target:
         return ""
     what = "session" if source.kind == "turn" else source.kind
@@ -122,7 +125,7 @@ def _with_link(text: str, target: str) -> str:
 
 
 def _list_sources(entry: JournalEntry, link: SourceLink) -> Iterator[str]:
-    """Yields a line for each source. The turns of one session share a line, as most sentences have several."""
+    """Yields a line for each source. The turns of one session share a line, because most sentences have several."""
     turns: dict[str, list[JournalSource]] = {}
     for source in entry.sources:
         if source.kind == "turn":

@@ -1,8 +1,8 @@
 """Measures how much of the journal comes from Lerim's own earlier output instead of from sessions, git and notes.
 
-A system that is fed what it wrote comes to repeat itself. For each day this counts, by where they come from, the
-sentences that could be in the entry and the tokens a model would be shown, before anything is limited; and which share
-of what is then included and sent is Lerim's own.
+A system that is given its own output begins to repeat itself. For each day, this module counts by origin the
+sentences that could be in the entry and the tokens that a model would be shown, before anything is limited. It also
+measures Lerim's own share of the sentences that are then included and of the tokens that are then sent.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from lerim.journal.passages import JournalPassage, limit_own_passages, make_pass
 
 
 class OriginCounts(msgspec.Struct, frozen=True):
-    """Counts of sentences or tokens by where they come from; `own` is Lerim's own earlier output: memories, and what
-    repeats one from before the day. `included_own` of `included` are in the entry, or sent to the model."""
+    """Counts of sentences or tokens by where they come from. `own` is Lerim's own earlier output: memories, and
+    sentences that repeat a memory from before the day. `included` of them are in the entry or are sent to the model;
+    `included_own` of these are Lerim's own."""
 
     session: int = 0
     git: int = 0
@@ -35,17 +36,17 @@ class OriginCounts(msgspec.Struct, frozen=True):
 
     @property
     def share_of_sessions_only(self) -> float | None:
-        """The share of Lerim's own output if only sessions were counted beside it; None if there is neither."""
+        """The share of Lerim's own output if only sessions are counted besides it; None if there is neither."""
         return _share(self.own, self.session)
 
     @property
     def share_with_git(self) -> float | None:
-        """The same with git: commits, tags, changed files and issues."""
+        """The same share if git is counted too: commits, tags, changed files and issues."""
         return _share(self.own, self.session + self.git)
 
     @property
     def share_with_notes(self) -> float | None:
-        """The same with git and the person's notes and feeds."""
+        """The same share if git and the person's notes and feeds are counted too."""
         return _share(self.own, self.session + self.git + self.note)
 
     @property
@@ -93,8 +94,8 @@ def _measure_day(material: DayMaterial) -> DaySelfReference:
 
 
 def _count_sentences(drafts: Sequence[DraftSentence], kept: Sequence[DraftSentence]) -> OriginCounts:
-    """Counts where sentences come from. What the person accepted on the day is on neither side: it is not from a
-    session or from git, and not what the memory says again."""
+    """Counts sentences by where they come from. Sentences about what the person accepted on the day are not counted
+    at all: they neither come from a session or from git, nor repeat a memory."""
     by_origin = {
         origin: sum(draft.origin == origin and not draft.is_own_output for draft in drafts)
         for origin in ("session", "git", "note")

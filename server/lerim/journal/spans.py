@@ -16,7 +16,7 @@ from lerim.journal.entry import JournalEntry
 from lerim.project import History, Tag
 
 _SECOND = timedelta(seconds=1)
-"""How exact git's times are: the last tag is part of the span, the first is not."""
+"""The precision of git's times. The last tag is part of the span, the first is not."""
 
 
 class JournalSpan(msgspec.Struct, frozen=True):
@@ -28,7 +28,7 @@ class JournalSpan(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What is between two tags: a span of time, and the hashes of the commits."""
+    """The work between two tags: a span of time, and the hashes of the commits."""
 
     since: datetime
     until: datetime
@@ -54,18 +54,18 @@ def list_parts(scope: JournalScope, since: datetime, until: datetime) -> list[Da
 def build_entries(
     scope: JournalScope, spans: Collection[DaySpan], only: Collection[str] | None = None
 ) -> Iterator[JournalEntry]:
-    """Yields the entry of each of these days; with `only`, for a release of the commits with these hashes.
+    """Yields the entry of each of these days.
 
-    Raises CatalogError, MemoryError_.
+    With `only`, the entries are for a release of the commits with these hashes. Raises CatalogError, MemoryError_.
     """
     for span in spans:
         yield make_entry_by_rules(collect_material(scope, span, only))
 
 
 def find_release(scope: JournalScope, tags: str, now: datetime) -> Release:
-    """Returns what is between two tags, written as `v1.0..v1.1`, or not released yet: `v1.1..HEAD`. The span begins
-    after the first tag's commit and ends with the last tag, or now. Raises NotFoundError if there is no such tag, or
-    the last one is not after the first."""
+    """Returns the release between two tags, written as `v1.0..v1.1`, or the work that is not released yet:
+    `v1.1..HEAD`. The span begins after the first tag's commit and ends with the last tag, or now. Raises
+    NotFoundError if there is no such tag, or if the last one is not after the first."""
     first_name, dots, last_name = tags.partition("..")
     history = History(Path(scope.project.root), scope.environ)
     known = {tag.name: tag for tag in history.list_tags() or ()}

@@ -1,4 +1,4 @@
-"""What a journal tells a day from: sessions, git, memories, and the person's notes and feed files."""
+"""The sources of a day's entry: sessions, git, memories, and the person's notes and feed files."""
 
 import lazy_loader
 

@@ -16,7 +16,7 @@ import msgspec
 from lerim.errors import LerimError
 
 MAX_ITEMS = 2_000
-"""How many items of a feed are read, the first ones of the file."""
+"""Maximum number of items read of a feed, the first ones in the file."""
 _ATOM = "{http://www.w3.org/2005/Atom}"
 _TIME_NAMES = ("pubDate", f"{_ATOM}published", f"{_ATOM}updated", "{http://purl.org/dc/elements/1.1/}date")
 _TEXT_NAMES = ("description", f"{_ATOM}summary", f"{_ATOM}content")
@@ -24,14 +24,15 @@ _TITLE_NAMES = ("title", f"{_ATOM}title")
 
 
 class FeedError(LerimError):
-    """A file is not a feed, or contains what a feed has no need of."""
+    """A file is not a feed, or contains something that no feed needs."""
 
     code = "feed"
 
 
 @dataclass(frozen=True, slots=True)
 class FeedItem:
-    """One item of a feed, unredacted and with its markup. An item without a time belongs to no day and is left out."""
+    """One item of a feed, not redacted and with its markup. An item without a time belongs to no day and is left
+    out."""
 
     title: str
     text: str
@@ -93,8 +94,8 @@ def _find_text(element: Element, names: Sequence[str]) -> str:
 
 
 def _parse_time(text: str) -> datetime | None:
-    """Parses a time as RSS (`Mon, 02 Mar 2026 10:00:00 GMT`) or as Atom and JSON Feed write it. One without a zone
-    counts as UTC."""
+    """Parses a time in the format of RSS (`Mon, 02 Mar 2026 10:00:00 GMT`) or of Atom and JSON Feed. A time without
+    a zone counts as UTC."""
     try:
         time = datetime.fromisoformat(text.strip()) if text[:4].isdigit() else parsedate_to_datetime(text.strip())
         return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)

@@ -15,16 +15,16 @@ from lerim.times import format_utc
 
 TOPIC = "Commits"
 MAX_COMMITS = 40
-"""How many commits of a day get a sentence of their own."""
+"""Maximum number of commits of a day that get a sentence of their own."""
 MAX_FILES_NAMED = 3
 MAX_FILES_COUNTED = 5
 MAX_SUBJECT_CHARS = 160
 MAX_PATH_CHARS = 160
 OWN_FOLDER = ".lerim/"
-"""Lerim's own files in a repository: a commit of nothing else is left out."""
+"""The folder of Lerim's own files in a repository. A commit that changes nothing else is left out."""
 
 MAX_ISSUES = 50
-"""How many references of one text are used."""
+"""Maximum number of references to issues that are used of one text."""
 _HASH_ISSUE = r"(?:[\w.-]{1,60}/[\w.-]{1,60})?#[1-9]\d{0,6}(?!\w)"
 _KEY_ISSUE = r"[A-Z][A-Z0-9]{1,9}-[1-9]\d{0,6}(?![\w-])"
 _ISSUE = re.compile(rf"(?<![\w&/#-])(?:{_HASH_ISSUE}|{_KEY_ISSUE})")
@@ -35,11 +35,11 @@ _CLOSING = re.compile(
 )
 _STANDARDS = "AES CVE ES GMT GPT HTTP IEEE ISO MD PEP RFC RSA SHA SSL TLS UTC UTF"
 _NOT_AN_ISSUE = frozenset(_STANDARDS.split())
-"""Words with a number after them that are standards, encodings or models."""
+"""Words before a number that make it the name of a standard, an encoding or a model."""
 
 
 def describe_commits(commits: Sequence[Commit], tags: Sequence[Tag]) -> Iterator[DraftSentence]:
-    """Yields the sentences about commits and tags. A commit that only keeps Lerim's own files is left out."""
+    """Yields the sentences about commits and tags. A commit that only changes Lerim's own files is left out."""
     merges = [commit for commit in commits if len(commit.parents) > 1]
     included = [commit for commit in commits if is_included(commit) and commit not in merges]
     for commit in included[:MAX_COMMITS]:
@@ -75,8 +75,8 @@ def commit_source(commit: Commit) -> JournalSource:
 
 
 def commit_subject(commit: Commit) -> str:
-    """Returns the first line of a commit's message, fit to be shown. One that reads like an order to an agent is not
-    repeated."""
+    """Returns the first line of a commit's message in a form that can be shown. A line that reads like an order to
+    an agent is not repeated."""
     subject = clean_line(commit.subject, MAX_SUBJECT_CHARS)
     return "a message that reads like an order to an agent" if find_flags(subject) else subject or "no message"
 
@@ -92,7 +92,7 @@ def code(text: str) -> str:
 
 
 def clean_path(path: str) -> str:
-    """Returns a path as code, fit to be shown."""
+    """Returns a path as code, in a form that can be shown."""
     return code(clean_line(path.encode("utf-8", "replace").decode(), MAX_PATH_CHARS))
 
 

@@ -1,7 +1,7 @@
-"""The sentences from sessions about a day: what was asked, done, decided and learned, and what failed at the end.
+"""The sentences from sessions about a day: what was asked, done, decided and learned, and what still failed at the end.
 
-They are read from the catalog, which has the whole text of a turn but only the first lines of its tool calls. It
-outlives the transcripts, which agents delete after weeks.
+They are read from the catalog, which has the whole text of a turn but only the first lines of its tool calls. The
+catalog is kept longer than the transcripts, which agents delete after weeks.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from lerim.sessions import (
 from lerim.times import format_utc
 
 MAX_SESSION_SENTENCES = 60
-"""How many sentences about what was done in sessions an entry has at most, divided among its sessions."""
+"""Maximum number of sentences in an entry about what was done in sessions, divided among its sessions."""
 MAX_SENTENCES_PER_SESSION = 6
 MAX_ERROR_CHARS = 200
 MAX_TURNS_READ = 4_000
-"""How many of the latest turns of one session are searched for what was decided and learned."""
+"""Maximum number of turns of one session, the latest ones, that are searched for what was decided and learned."""
 MAX_QUESTION_CHARS = 300
 _ASKS_WHAT_TO_DO = re.compile(
     r"\b(?:should|shall|do|would|could|can) (?:we|i)\b[^.!?\n]{3,200}\?"
@@ -66,8 +66,8 @@ def turn_source(session: WorkedSession, turn: SummaryTurn, title: str) -> Journa
 def describe_session(
     session: WorkedSession, review: ReviewPaths, session_count: int, errors: Mapping[str, str]
 ) -> Iterator[DraftSentence]:
-    """Yields the sentences about one of `session_count` sessions. `errors` are the errors that commands and tools gave,
-    by turn. Only what was said in the span is included; what was said before is read to understand it. Raises
+    """Yields the sentences about one of `session_count` sessions. `errors` are the errors of commands and tools, by
+    turn. Only what was said in the span is included; earlier turns are read to understand it. Raises
     TranscriptError."""
     with faults_as_errors(session.platform, session.place):
         yield from _tell_session(session, review, session_count, errors)
@@ -134,8 +134,8 @@ def _tell_open_questions(
 
 
 def _find_claims(session: WorkedSession, project: Project) -> list[Candidate]:
-    """Returns what the rules find worth keeping in a session as it was at the end of the span. Whether a path exists
-    today does not matter."""
+    """Returns the claims that the rules find worth keeping in a session as it was at the end of the span. Whether a
+    path exists today does not matter."""
     root = None if project.is_personal else Path(project.root)
     found = extraction.Extraction(root, session.session_id, session.platform, roots=project.all_folders)
     for turn in session.turns[-MAX_TURNS_READ:]:
@@ -144,7 +144,7 @@ def _find_claims(session: WorkedSession, project: Project) -> list[Candidate]:
 
 
 def _quote_claim(claim: Candidate) -> str:
-    """Returns what was said, word for word; for what the commands of a session show, that."""
+    """Returns the words of a claim as they were said; for a claim from the commands of a session, its title."""
     quote = claim.evidence[0]
     if claim.signal not in extraction.RANKED_SIGNALS:
         return f"{claim.title.rstrip('.')}."
@@ -153,7 +153,7 @@ def _quote_claim(claim: Candidate) -> str:
 
 
 def to_turn(turn: SummaryTurn) -> Turn:
-    """Returns a turn of the catalog as a reader would have read it, as far as the catalog has it."""
+    """Returns a turn of the catalog in the form in which a reader would have read it, as far as the catalog has it."""
     calls = tuple(_to_call(call, turn, f"{turn.id}-{number}") for number, call in enumerate(turn.calls))
     return Turn(
         id=turn.id,

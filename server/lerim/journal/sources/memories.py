@@ -1,4 +1,4 @@
-"""The memories as they were at a moment, and what a day changed about them."""
+"""Loads the memories as they were at a moment, and describes what a day changed about them."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from lerim.review import AcceptedMemory, ReviewPaths, load_accepted_memories, lo
 from lerim.times import format_date, format_utc
 
 SAME_CLAIM = 0.72
-"""A sentence repeats a memory if their words overlap at least this much (Dice)."""
+"""Minimum overlap of words (Dice's coefficient) from which a sentence repeats a memory."""
 MAX_TITLE_CHARS = 160
 TOPIC, ACCEPTED_TOPIC = "Memories", "Review"
 MAX_ACCEPTED = 20
-"""How many of the memories that were accepted on a day its entry names."""
+"""Maximum number of the memories accepted on a day that its entry names."""
 _SECTIONS: Mapping[str, Section] = {"decision": "decided", "learning": "learned", "question": "open", "theme": "done"}
 
 
@@ -92,13 +92,14 @@ def _path_from_lerim(path: Path) -> str:
 
 
 def title_of(record: MemoryRecord) -> str:
-    """Returns a memory's title, fit to be shown."""
+    """Returns a memory's title in a form that can be shown."""
     return clean_line(redact_record(record).title, MAX_TITLE_CHARS)
 
 
 def describe_memories(memories: MemoriesOfDay, others: Sequence[DraftSentence]) -> Iterator[DraftSentence]:
-    """Yields the sentences about what the day changed in the memories: what it added, unless one of the `others` rests
-    on the same turn, and what it ended. What the person added is told by `describe_accepted`."""
+    """Yields the sentences about what the day changed in the memories: memories that it added, unless one of the
+    `others` rests on the same turn, and memories that it ended. For memories that the person added, see
+    `describe_accepted`."""
     turns = {source.turn for draft in others if draft.section != "done" for source in draft.sources if source.turn}
     for item in memories.added:
         record = item.record
@@ -115,8 +116,8 @@ def describe_memories(memories: MemoriesOfDay, others: Sequence[DraftSentence]) 
 
 
 def describe_accepted(memories: MemoriesOfDay) -> Iterator[DraftSentence]:
-    """Yields a sentence for each memory that the person added on the day, or accepted on it although it was said
-    before, under the heading for what it was then."""
+    """Yields a sentence for each memory that the person added on the day, or that they accepted on the day although
+    it was said before. The sentence is in the section for the kind of memory that it was at that time."""
     added = {item.record.id for item in memories.added}
     found = [
         one
@@ -144,7 +145,8 @@ def _with_article(noun: str) -> str:
 
 
 def mark_repeated(drafts: Sequence[DraftSentence], memories: Sequence[StoredMemory]) -> Iterator[DraftSentence]:
-    """Yields the sentences, and names with each quoted one the memory from before the day that says the same."""
+    """Yields the sentences. For each quoted sentence, the memory from before the day that says the same is named, if
+    there is one."""
     words = [(item, claim_words(item.record.title, item.record.body)) for item in memories]
     for draft in drafts:
         known = _find_same(draft, words) if draft.origin in ("session", "note") else None

@@ -1,8 +1,8 @@
 """Reads notes and feed files of the person, and finds those that belong to a day.
 
-A note belongs to the day in its name (`2026-03-02 meeting.md`, `2026/03/02.md`, `20260302.md`), else to that of its
-header's `date` or `created`, else to the day it was last changed. Symbolic links are not followed, and everything is
-bounded: a folder may be a whole home.
+A note belongs to the day in its name (`2026-03-02 meeting.md`, `2026/03/02.md`, `20260302.md`), otherwise to the day
+in its header's `date` or `created`, otherwise to the day on which it was last changed. Symbolic links are not
+followed, and everything is limited, because a folder may be a whole home.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from lerim.redaction import clean_text, find_flags, strip_markup
 from lerim.times import format_utc
 
 MAX_FILES = 2_000
-"""How many entries of a folder and its subfolders are looked at."""
+"""Maximum number of entries of a folder and its subfolders that are looked at."""
 MAX_DEPTH = 4
 MAX_FILE_BYTES = 2 * 1024 * 1024
 MAX_NOTES = 20
-"""How many notes and feed items of one day are included."""
+"""Maximum number of notes and feed items of one day that are included."""
 MAX_TITLE_CHARS, MAX_TEXT_CHARS = 120, 280
 NOTE_SUFFIXES, FEED_SUFFIXES = (".md", ".markdown", ".txt"), (".xml", ".rss", ".atom", ".json")
 TOPIC = "Notes"
@@ -39,8 +39,8 @@ _MARKS = re.compile(r"^[ \t>]{0,12}(?:#{1,6}[ \t]+|[-*•][ \t]+(?:\[[ xX]\][ \t
 
 @dataclass(frozen=True, slots=True)
 class DayNote:
-    """A note or a feed's item, without secrets. `name` is unique among the sources of a day; `time` is None for a note
-    whose day is known but not its hour."""
+    """A note or an item of a feed, without secrets. `name` is unique among the sources of a day; `time` is None for
+    a note if only its day is known, not its hour."""
 
     name: str
     title: str
@@ -51,8 +51,8 @@ class DayNote:
 def read_notes(
     sources: Sequence[str], home: Path, span: DaySpan, zone: tzinfo | None
 ) -> tuple[list[DayNote], list[Problem]]:
-    """Returns the notes and feed items of a span, in the order of the sources and their names, and a problem for each
-    source or file that cannot be read. `home` is what `~` stands for."""
+    """Returns the notes and feed items of a span, in the order of the sources and their names, and a problem for
+    each source or file that cannot be read. `home` is the folder that `~` stands for."""
     notes: list[DayNote] = []
     problems: list[Problem] = []
     for source in sources:
@@ -68,7 +68,7 @@ def read_notes(
 
 
 def describe_notes(notes: Sequence[DayNote]) -> Iterator[DraftSentence]:
-    """Yields a sentence for each note. One that reads like an order to an agent is left out."""
+    """Yields a sentence for each note, except those that read like an order to an agent."""
     for note in notes:
         if find_flags(note.title, note.text):
             continue
@@ -162,7 +162,8 @@ def _day_of_name(name: str) -> date | None:
 
 
 def _split_note(text: str, zone: tzinfo | None) -> tuple[str, date | None]:
-    """Returns a note's text without its header, and the day in the header. A time without a zone is the person's."""
+    """Returns a note's text without its header, and the day in the header. A time without a zone is in the person's
+    zone."""
     parts = split_header(text)
     if parts is None:
         return text, None

@@ -1,4 +1,5 @@
-"""What a day's commits made out of date: files, symbols and issues that a memory names and that are gone or closed."""
+"""Finds what a day's commits made out of date: files, symbols and issues that a memory names and that are now gone
+or closed."""
 
 from __future__ import annotations
 
@@ -12,15 +13,16 @@ from lerim.memory import StoredMemory, parse_reference
 from lerim.project import Commit, Git
 
 MAX_OBSOLETE = 30
-"""How many such sentences an entry has at most."""
+"""Maximum number of such sentences in an entry."""
 TOPIC = "Named by memories"
 
 
 def describe_obsolete(
     commits: Sequence[Commit], memories: Sequence[StoredMemory], git: Git | None
 ) -> Iterator[DraftSentence]:
-    """Yields a sentence for each file, symbol or issue that one of these memories names, and that a later one of these
-    commits deleted, renamed or closed. `git` reads the committed files; without it symbols are left out."""
+    """Yields a sentence for each file, symbol or issue that one of these memories names and that one of these
+    commits, later than the memory, deleted, renamed or closed. `git` reads the committed files; without it, symbols
+    are left out."""
     found = list(_find_obsolete(commits, memories, git))
     yield from found[:MAX_OBSOLETE]
 
@@ -52,7 +54,8 @@ def _find_obsolete(
 
 
 def _last_states(commits: Sequence[Commit]) -> dict[str, tuple[Commit, str]]:
-    """Returns for each path the last of these commits that touched it, and how it went away ("" if it did not)."""
+    """Returns, for each path, the last of these commits that touched it, and how the commit removed it ("" if it did
+    not)."""
     states: dict[str, tuple[Commit, str]] = {}
     for commit in commits:
         for file in commit.files:
