@@ -1,4 +1,5 @@
-"""The hooks of coding agents: the program they run at their events, its installation, and the index it answers from."""
+"""The hooks of coding agents: the program that agents run at their events, its installation, and the index from
+which it answers."""
 
 import lazy_loader
 

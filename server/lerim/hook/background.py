@@ -1,5 +1,5 @@
-"""Where a worktree's index is, and the process that makes it anew while nobody waits. For the sidecar, this imports
-little."""
+"""Finds a worktree's index, and starts the process that makes it again while nobody waits. This module imports
+little, because the sidecar imports it."""
 
 from __future__ import annotations
 
@@ -15,26 +15,29 @@ from lerim.paths import Home
 from lerim.process import build_lerim_launch
 
 _running: list[subprocess.Popen[bytes]] = []
-"""The processes started here that may still run; kept so that they are waited for when they have ended."""
+"""The processes started here that may still run. They are kept so that their exit status is collected after they
+have ended."""
 
 
 def find_hook_index(root: Path, home: Home) -> Path:
-    """Returns where the index of the worktree at `root` is, or would be."""
+    """Returns the path at which the index of the worktree at `root` is, or would be."""
     return home.root / "run" / "hooks" / f"{lookup.index_name(str(root))}.sqlite3"
 
 
 def wanted_marker(index: Path) -> Path:
-    """Returns the file that says an index must be made anew."""
+    """Returns the path of the file whose existence says that an index must be made again."""
     return index.with_suffix(".wanted")
 
 
 def start_refresh_if_used(root: Path, home: Home, environ: Mapping[str, str] = os.environ) -> bool:
-    """Starts a process that makes the index of a worktree anew if there is one. Returns whether one was started."""
+    """Starts a process that makes the index of a worktree again, if it has one. Returns whether a process was
+    started."""
     return find_hook_index(root, home).exists() and start_refresh(root, home, environ)
 
 
 def start_refresh(root: Path, home: Home, environ: Mapping[str, str] = os.environ) -> bool:
-    """Starts a process that makes the index of a worktree, and does not wait for it. Returns whether it was started."""
+    """Starts a process that makes the index of a worktree, and does not wait for it. Returns whether the process was
+    started."""
     path = find_hook_index(root, home)
     launch = build_lerim_launch(("hook-refresh", str(root)), sys.executable, {**environ, "LERIM_HOME": str(home.root)})
     quiet = subprocess.DEVNULL

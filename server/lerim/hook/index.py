@@ -1,7 +1,7 @@
-"""The index that the hook program answers from: one database a worktree, in `~/.lerim/run/hooks/`.
+"""Makes the index from which the hook program answers: one database for each worktree, in `~/.lerim/run/hooks/`.
 
-It is made anew as a whole and renamed into place, so that the program can open it without locks. What is slow to
-compute, a memory's line and words, is taken from the index before if the memory's file is unchanged.
+It is made again as a whole and renamed into place, so that the program can open it without locks. The line and words
+of a memory, which are slow to compute, are copied from the previous index if the memory's file is unchanged.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ from lerim.project import Project, open_git
 from lerim.review import make_approval_test
 
 MAX_SECTION = {"decided": 12, "open": 6, "drifted": 6}
-"""How many memories of each section of the briefing are kept; the program gives those that fit."""
+"""Maximum number of memories of each section of the briefing that are kept. The program gives the agent those that
+fit."""
 MAX_SESSION_SECONDS = 7 * 86_400
-"""How long after its last event a session counts as ended."""
+"""Seconds after its last event from which a session counts as ended."""
 _WAIT_SECONDS = 30
 _TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -69,8 +70,8 @@ CREATE INDEX places_last_name ON places (last_name) WHERE last_name != '';
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One memory as the index has it: its line, the words of its title and of its quotes, and whether it reads like an
-    order."""
+    """One memory in the form in which the index has it: its line, the words of its title and of its quotes, and
+    whether it reads like an order."""
 
     text: str
     title_terms: tuple[str, ...]
@@ -79,9 +80,9 @@ class _Entry:
 
 
 def refresh_hook_index(project: Project, home: Home, environ: Mapping[str, str] = os.environ) -> list[Problem]:
-    """Makes the index of this worktree from the memories that agents may be given now; returns what could not be read.
-    Raises HomeError if it cannot be written, BusyError while another process keeps making it, MemoryError_ if nothing
-    can be read."""
+    """Makes the index of this worktree from the memories that agents may be given now. Returns a problem for each
+    memory that could not be read. Raises HomeError if the index cannot be written, BusyError while another process
+    keeps making it, MemoryError_ if nothing can be read."""
     path = find_hook_index(project.root, home)
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -128,8 +129,8 @@ def _make_index(path: Path, project: Project, home: Home, environ: Mapping[str, 
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Removes what killed processes left of this index, the indexes of worktrees that are gone, and what belongs to
-    sessions that ended long ago. The caller has the lock."""
+    """Removes the files of this index that killed processes left behind, the indexes of worktrees that no longer
+    exist, and the files of sessions that ended long ago. The caller holds the lock."""
     oldest = time.time() - MAX_SESSION_SECONDS
     for file in (*path.parent.glob(f"{session.CALLS}/*"), *path.parent.glob(f"{session.SESSIONS}/*")):
         with suppress(FileNotFoundError):  # another process removes them, too
@@ -204,8 +205,8 @@ def _write_memories(
 
 
 def _write_start(db: sqlite3.Connection, served: Sequence[ServableMemory]) -> None:
-    """Writes what an agent is shown when a session starts, most important first: what was decided last
-    (preferences, too), the open questions, and what has drifted."""
+    """Writes the briefing that an agent is shown when a session starts, most important first: the latest decisions
+    (and preferences), the open questions, and the memories that have drifted."""
     newest = sorted(range(len(served)), key=lambda row: served[row].memory.record.updated, reverse=True)
     sections: dict[str, list[int]] = {name: [] for name in MAX_SECTION}
     for row in newest:
@@ -247,7 +248,7 @@ def _list_places(record: MemoryRecord) -> list[tuple[str, str, str, str]]:
 
 
 def _stat_folders(project: Project, home: Home) -> list[tuple[str, int]]:
-    """Returns the folders of memories and when each changed last; 0 if there is none."""
+    """Returns the folders of memories and when each was last changed; 0 for a folder that does not exist."""
     folders = [top / name for top in (project.memory_dir, home.memory) for name in LIVE_FOLDERS]
     return [(str(folder), _changed_at(folder)) for folder in folders]
 
@@ -260,7 +261,7 @@ def _changed_at(folder: Path) -> int:
 
 
 def _read_meta(path: Path) -> dict[str, str]:
-    """Returns what an index says of itself; nothing if it cannot be used."""
+    """Returns the metadata of an index; nothing if the index cannot be used."""
     try:
         with closing(_open_index(path)) as db:
             return dict(db.execute("SELECT name, value FROM meta"))
@@ -273,7 +274,8 @@ def _open_index(path: Path) -> sqlite3.Connection:
 
 
 def _read_known(path: Path, meta: Mapping[str, str]) -> dict[FileVersion, _Entry]:
-    """Returns what the index before has of each fresh memory; nothing if another version of Lerim made it."""
+    """Returns the entries of the previous index for the memories that are fresh; none if another version of Lerim
+    made that index."""
     if (meta.get("version"), meta.get("made_by")) != (str(lookup.INDEX_VERSION), __version__):
         return {}
     try:

@@ -50,9 +50,9 @@ except BaseException:
 
 
 def install_hook_program(home: Home) -> None:
-    """Installs or updates the program, and creates the folder of its indexes, without which it does nothing. Does
-    nothing if it is current. Raises HomeError, MemoryError_ or BusyError if that is not possible; then the installed
-    one still works."""
+    """Installs or updates the program, and creates the folder for its indexes, without which the program does
+    nothing. Does nothing if the installed program is current. Raises HomeError, MemoryError_ or BusyError if the
+    installation fails; the program that was installed before then still works."""
     if is_hook_program_current(home):
         return
     folder = home.root / "bin"
@@ -97,7 +97,7 @@ def _install(folder: Path) -> None:
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, data in modules.items():
         replace_file(place / name, data.decode(), 0o600)
-        with contextlib.suppress(py_compile.PyCompileError, OSError):  # then each start compiles it
+        with contextlib.suppress(py_compile.PyCompileError, OSError):  # otherwise each start compiles it
             py_compile.compile(str(place / name), doraise=True)
     replace_file(folder / "hook-python", f"{sys.executable}\n", 0o600)
     replace_file(folder / "hook.py", _render_starter(modules).decode(), 0o600)

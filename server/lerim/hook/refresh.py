@@ -1,8 +1,8 @@
-"""Brings the hooks' indexes up to date, for people who chose hooks and for nobody else, and counts what the hook
-program gave to agents as uses of the memories.
+"""Updates the hooks' indexes, but only for people who chose hooks, and counts the memories that the hook program gave
+to agents as used.
 
-The program only appends to the record of servings, because it must be quick. What it appended since the last count is
-counted whenever an index is made.
+The program only appends to the record of servings, because it must be quick. The entries appended since the last
+count are counted whenever an index is made.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _MAX_BYTES = 100
 
 
 def refresh_if_used(project: Project, home: Home, environ: Mapping[str, str] = os.environ) -> list[Problem]:
-    """Makes the index of a worktree anew if there is one. Returns what went wrong; nothing fails because of it."""
+    """Makes the index of a worktree again if there is one. Returns the problems; the caller never fails because of
+    them."""
     if project.is_personal or not find_hook_index(project.root, home).exists():
         return []
     try:
@@ -39,8 +40,8 @@ def refresh_if_used(project: Project, home: Home, environ: Mapping[str, str] = o
 
 
 def main(root: str) -> int:
-    """Makes the index of the worktree at `root` anew; the exit code is 1 if that failed. One process at a time does
-    that for a worktree: another one only notes that it must be done again, and ends."""
+    """Makes the index of the worktree at `root` again; the exit code is 1 if that failed. Only one process at a time
+    does that for a worktree: any other process only notes that it must be done again, and ends."""
     lower_priority()
     try:
         home = Home.from_environ(os.environ)
@@ -50,7 +51,7 @@ def main(root: str) -> int:
         path = find_hook_index(project.root, home)
         marker = wanted_marker(path)
         marker.touch(0o600)
-        while marker.exists():  # asked again meanwhile
+        while marker.exists():  # another process asked for it meanwhile
             with FileLock(path.with_suffix(".refreshing"), timeout=0, mode=0o600):
                 marker.unlink(missing_ok=True)
                 refresh_hook_index(project, home)
@@ -63,8 +64,8 @@ def main(root: str) -> int:
 
 
 def count_uses(project: Project, home: Home) -> list[Problem]:
-    """Counts the memories that the hook program has given since the last count, of the project and the person's own, as
-    used by an agent. Returns what could not be read or written."""
+    """Counts the memories of the project and the person that the hook program has given since the last count as used
+    by an agent. Returns a problem for each record or count that could not be read or written."""
     problems: list[Problem] = []
     for key in (project.key, GLOBAL_KEY):
         private = home.project(key)
@@ -87,7 +88,7 @@ def _count_new(private: Path) -> list[Problem]:
         try:
             counted_until = float(read_text(marker, _MAX_BYTES))
         except ValueError:
-            counted_until = datetime.now(UTC).timestamp()  # damaged: rather too few than twice
+            counted_until = datetime.now(UTC).timestamp()  # damaged: count too few rather than twice
     servings, problems = load_servings(private)
     new = [one for one in servings if one.channel == "hook" and one.at > counted_until]
     if not new:

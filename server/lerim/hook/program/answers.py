@@ -1,7 +1,7 @@
-"""The answers that agents understand, and the headings over the memories in them.
+"""Renders answers in the forms that agents understand, and the headings over the memories in them.
 
 The lines of memories were made harmless when the index was made (`memory/serving/agent_text.py`); here they are only
-put between their marks. Nothing of the agent's input is repeated.
+put between our marks. Nothing of the agent's input is repeated.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""Looks up memories in the index of a worktree: one read-only database, replaced as a whole when it changes.
+"""Looks up memories in the index of a worktree: one read-only database, which is replaced as a whole when it changes.
 
-The index was right when it was made. A memory whose file or whose code has been touched since is withheld here, by
-stat, and the index is said to be outdated.
+The index was right when it was made. If the file or the code of a memory has been touched since, as `stat` shows,
+the memory is withheld and the index counts as outdated.
 """
 
 import os
@@ -69,12 +69,12 @@ class HookIndex:
         return self._load(scores)
 
     def find_for_failure(self, command: str, output: str) -> list[Item]:
-        """Returns the learnings that tell of such a failure, best first."""
+        """Returns the learnings about such a failure, best first."""
         return self._load(self._score_by_words(match.clip_text(f"{command}\n{output}")), _FIXES)
 
     def find_for_paths(self, paths: list[str], folders: bool) -> list[Item]:
-        """Returns the decisions and pitfalls about these files, given from the root, newest first; with `folders`, also
-        those about the folders they are in."""
+        """Returns the decisions and pitfalls about these files, which are given relative to the root, newest first;
+        with `folders`, also those about the folders that contain them."""
         wanted = dict.fromkeys(paths)
         if folders:
             for path in paths:
@@ -179,12 +179,12 @@ _FIXES = ("friction", "pitfall", "procedure")
 
 
 def index_name(root: str) -> str:
-    """Returns what the files about a worktree are called, without extension."""
+    """Returns the name, without extension, of the files that belong to a worktree."""
     return hash_bytes(os.fsencode(root))
 
 
 def find_root(folder: str) -> str:
-    """Returns the root of the innermost worktree around a folder, links resolved; "" if there is none."""
+    """Returns the root of the innermost worktree that contains a folder, with links resolved; "" if there is none."""
     folder = os.path.realpath(folder)
     while True:
         git = os.path.join(folder, ".git")
@@ -213,8 +213,8 @@ def _is_pointer(path: str) -> bool:
 
 
 def relative_path(root: str, folder: str, path: str) -> str:
-    """Returns a path as references write it, from the root and with forward slashes; "" if it is outside. `folder` is
-    where a relative one starts."""
+    """Returns a path in the form that references use, from the root and with forward slashes; "" if it is outside. A
+    relative path starts at `folder`."""
     if not path or "\0" in path or len(path) > 4_096:
         return ""
     written = os.path.normpath(os.path.join(folder, path))

@@ -1,6 +1,7 @@
 """Answers one event of an agent: reads it from standard input, prints the answer, and ends with exit code 0.
 
-Whatever goes wrong is silence: an agent must never wait for us, fail with us or see an error of ours.
+If anything goes wrong, the program stays silent: an agent must never wait for it, fail because of it or see one of
+its errors.
 """
 
 import _thread
@@ -32,7 +33,7 @@ def main(starter: str, seconds: float) -> None:
         home = os.path.dirname(os.path.dirname(os.path.abspath(starter)))
         folder = os.path.join(home, "run", "hooks")
         if sys.stdin is None or sys.stdout is None:
-            os._exit(0)  # its number may have been given to another file by now
+            os._exit(0)  # its number may already belong to another file
         named = sys.argv[1] if len(sys.argv) > 1 else ""
         agent = named[:20] if named.isalnum() else ""
         payload = _read_payload()
@@ -41,7 +42,7 @@ def main(starter: str, seconds: float) -> None:
             agent = event.agent
             _answer(home, folder, event)
             traces.record_call(folder, agent, event.name or "other", (time.perf_counter() - began) * 1000)
-    except BaseException as error:  # silence is the answer to whatever it was
+    except BaseException as error:  # whatever it was, say nothing
         if folder:
             traces.log_error(folder, agent, error)
     finally:
@@ -74,7 +75,7 @@ def _answer(home: str, folder: str, event: Event) -> None:
         return
     cwd = os.path.realpath(event.cwd)
     if cwd == os.path.realpath(home) or cwd.startswith(os.path.realpath(home) + os.sep):
-        return  # an agent that Lerim itself asks
+        return  # an agent that Lerim itself is asking
     root = lookup.find_root(cwd)
     if not root:
         return
@@ -144,7 +145,8 @@ def _choose(index: lookup.HookIndex, own: session.AgentSession, event: Event, cw
 
 
 def _choose_start(index: lookup.HookIndex, own: session.AgentSession, last_day: str) -> list[lookup.Item]:
-    """Returns what fits of the briefing. `last_day` is the day of the session before, "" if there was none."""
+    """Returns the memories of the briefing that fit. `last_day` is the day of the session before, "" if there was
+    none."""
     chars = min(MAX_START_CHARS, own.room) - len(_render_start([]))
     given: list[lookup.Item] = []
     sections: set[str] = set()
@@ -184,5 +186,5 @@ def _memory_key(item: lookup.Item) -> str:
 
 
 def _storable(text: str) -> str:
-    """Returns a text without what JSON can hold but no database or path can."""
+    """Returns a text without characters that JSON can hold but databases and paths cannot."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()

@@ -1,14 +1,14 @@
-"""When a text matches a memory so strongly that an agent is shown it without asking.
+"""Decides whether a text matches a memory so strongly that an agent is shown the memory without asking.
 
 A memory matches by its words or by its places:
 
-- By its words: of the title's rare words, weighted by how rare they are, at least the share STRONG_SHARE is found in
-  the text, and at least MIN_FOUND of them. The quote is compared in the same way, and the better of the two counts. A
-  word is rare if few memories have it (`weigh_term`); words that every developer uses all day do not count at all.
+- By its words: the text contains at least the share STRONG_SHARE of the title's rare words, weighted by how rare
+  they are, and at least MIN_FOUND of them. The quote is compared in the same way, and the better of the two counts.
+  A word is rare if few memories have it (`weigh_term`); words that every developer uses all day do not count at all.
 - By its places: the text names the path of a file or a symbol that the memory is about, literally.
 
-The functions are pure. The replay of real sessions (`evals/README.md`) uses them too: its tuning projects chose
-STRONG_SHARE and MAX_TEXT_CHARS, and showed that addresses of web pages match by accident.
+The functions are pure. The replay of real sessions (`evals/README.md`) uses them too: its tuning projects were used
+to choose STRONG_SHARE and MAX_TEXT_CHARS, and showed that addresses of web pages match by accident.
 """
 
 import re
@@ -16,12 +16,13 @@ import re
 STRONG_SHARE = 0.45
 MIN_FOUND = 2
 PLACE_SCORE = 1.0
-"""What naming a place is worth: more than any words."""
+"""The score of a memory whose place is named, which is at least as high as any score by words."""
 MAX_TEXT_CHARS = 1_000
-"""Of a longer text only its beginning and end count: what is pasted between them matches everything."""
+"""Maximum number of characters that are compared. Of a longer text, only the beginning and the end count, because
+what is pasted between them matches everything."""
 MAX_TERMS = 300
 RARE_SHARE, RARE_COUNT = 0.02, 5
-"""A word in at most this share of the memories, or in at most this many, is rare."""
+"""A word is rare if at most this share of the memories, or at most this number of them, contain it."""
 _WORD = re.compile(r"\w+")
 _ADDRESS = re.compile(r"\bhttps?://\S+", re.IGNORECASE)
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -64,15 +65,16 @@ _ENDINGS = (
 
 
 def clip_text(text: str) -> str:
-    """Returns a text within MAX_TEXT_CHARS: the beginning and the end of a longer one."""
+    """Returns a text without web addresses, in at most MAX_TEXT_CHARS characters: of a longer one, the beginning and
+    the end."""
     half = MAX_TEXT_CHARS // 2
     text = _ADDRESS.sub(" ", text)
     return text if len(text) <= MAX_TEXT_CHARS else f"{text[:half]}\n{text[-half:]}"
 
 
 def list_terms(text: str) -> list[str]:
-    """Returns the words of a text that can tell memories apart, each once: stems in lower case, the parts of names such
-    as `getUserName` too, and pairs of letters of scripts without spaces."""
+    """Returns the words of a text that can distinguish memories, each once: stems in lower case, including the parts
+    of names such as `getUserName`, and pairs of letters in scripts without spaces."""
     terms: dict[str, None] = {}
     for word in _WORD.findall(_ADDRESS.sub(" ", text)):
         if len(terms) >= MAX_TERMS:
@@ -90,7 +92,8 @@ def list_terms(text: str) -> list[str]:
 
 
 def stem(word: str) -> str:
-    """Returns a lower-case word without the most common English endings: `retries` and `retried` become one."""
+    """Returns a lower-case word without the most common English endings, so that `retries` and `retried` become the
+    same."""
     if not (word.isascii() and word.isalpha()):
         return word
     for ending, instead in _ENDINGS:
@@ -103,7 +106,7 @@ def stem(word: str) -> str:
 
 
 def weigh_term(memories_with_it: int, memories: int) -> float:
-    """Returns what a word counts: more, the fewer memories have it; nothing if it is not rare."""
+    """Returns the weight of a word, which is higher the fewer memories have it; 0 if the word is not rare."""
     from math import log
 
     is_rare = memories_with_it <= max(RARE_COUNT, RARE_SHARE * memories)
@@ -111,7 +114,7 @@ def weigh_term(memories_with_it: int, memories: int) -> float:
 
 
 def share_found(found_weight: float, total_weight: float, found_count: int) -> float:
-    """Returns how much of a title or quote a text contains, from 0 to 1; 0 if that is no strong match."""
+    """Returns the share of a title or quote that a text contains, from 0 to 1; 0 if that is not a strong match."""
     if found_count < MIN_FOUND or total_weight <= 0:
         return 0.0
     share = min(1.0, found_weight / total_weight)
@@ -119,8 +122,8 @@ def share_found(found_weight: float, total_weight: float, found_count: int) -> f
 
 
 def find_paths(text: str) -> list[str]:
-    """Returns what looks like the path or name of a file in a text, each once, with forward slashes. What begins with
-    `@`, as agents write the files of a prompt, or with `/`, is returned without it, too."""
+    """Returns everything in a text that looks like the path or name of a file, each once, with forward slashes. A
+    path that begins with `@`, as agents write the files of a prompt, or with `/`, is also returned without it."""
     paths: dict[str, None] = {}
     for found in _PATH.findall(text):
         path = found.replace("\\", "/").rstrip(".")
@@ -137,8 +140,8 @@ def find_paths(text: str) -> list[str]:
 
 
 def find_symbols(text: str) -> list[str]:
-    """Returns what a text names as code, each once: words such as `load_rates`, `loadRates` or `Rates.load`, and any
-    name that is between backticks or called."""
+    """Returns the names in a text that look like code, each once: words such as `load_rates`, `loadRates` or
+    `Rates.load`, and any name that is between backticks or called."""
     symbols: dict[str, None] = {}
     for code, called in _CALL_OR_CODE.findall(text):
         for name in _IDENTIFIER.findall(code or called):

@@ -1,7 +1,9 @@
-"""What an agent hands to its hooks, as one event: who runs us, what happened, and to which files.
+"""Parses the payload that an agent passes to its hooks into one event: which agent runs us, what happened, and to which
+files.
 
-Each agent has its own words. Whose settings contain the hook says little, because agents run one another's: the
-payload says who runs us, the environment only if the payload does not, because it is inherited.
+Each agent uses other names. The agent whose settings contain the hook is not always the one that runs it, because
+agents also run one another's hooks. So the payload decides which agent runs us, and the environment only if the
+payload does not say so, because the environment is inherited.
 """
 
 import os
@@ -44,8 +46,8 @@ Json = dict[str, object]
 
 
 class Event:
-    """One event. `name` is start, prompt, read, edit (before it happens), failure or "" for any other; `hook_name` is
-    what the agent calls it. `id` is the agent's own id of the prompt or call, "" if it has none."""
+    """One event. `name` is start, prompt, read, edit (before it happens), failure or "" for any other; `hook_name`
+    is the agent's name for it. `id` is the agent's own id of the prompt or call, "" if it has none."""
 
     __slots__ = ("agent", "command", "cwd", "hook_name", "id", "name", "output", "paths", "prompt", "session", "source")
 
@@ -109,7 +111,7 @@ def parse_event(payload: Json, environ: dict[str, str], named: str) -> Event:
 
 
 def cut_injected(text: str) -> str:
-    """Returns a prompt without what hooks put into it before us."""
+    """Returns a prompt without the text that other hooks put into it before us."""
     for tag in _INJECTED:
         opening, closing = f"<{tag}>", f"</{tag}>"
         while (start := text.find(opening)) >= 0:
@@ -123,7 +125,7 @@ _ID_KEYS = ("prompt_id", "tool_use_id", "tool_call_id", "toolCallId", "generatio
 
 
 def _parse_own_event(event: Event, payload: Json) -> Event:
-    """OpenCode has no hooks; its plugin asks in our own words (docs/PROTOCOL.md)."""
+    """Parses the event of OpenCode. It has no hooks; its plugin asks in a form of our own (docs/PROTOCOL.md)."""
     name = _text(payload, "event")
     event.name = event.hook_name = name if name in ("start", "prompt", "read", "failure", "edit") else ""
     event.id = _text(payload, "id")
@@ -154,7 +156,7 @@ def _parse_tool_call(event: Event, payload: Json) -> None:
             event.name = "read" if event.paths else ""
     elif tool in _EDIT_TOOLS:
         event.paths = find_edited_paths(arguments)
-        # after an edit nothing is said, but the memories of these files may have to be looked at again
+        # after an edit there is no answer, but the memories of these files may have to be checked again
         event.name = "edit" if was_before else "read" if not has_failed else ""
     elif tool in _READ_TOOLS and not was_before and not has_failed:
         event.paths = find_edited_paths(arguments)
@@ -162,7 +164,7 @@ def _parse_tool_call(event: Event, payload: Json) -> None:
 
 
 def find_edited_paths(arguments: Json | str) -> list[str]:
-    """Returns the paths in the arguments of a tool: of its fields, of several edits, or of a patch."""
+    """Returns the paths in the arguments of a tool: from its fields, from several edits, or from a patch."""
     if isinstance(arguments, str):
         return find_patch_paths(arguments)
     paths = [path for key in _PATH_KEYS if (path := _text(arguments, key))]
@@ -179,7 +181,7 @@ def find_edited_paths(arguments: Json | str) -> list[str]:
 
 
 def find_patch_paths(text: str) -> list[str]:
-    """Returns the files that a patch in Codex's form adds, updates, deletes or moves."""
+    """Returns the files that a patch in the format of Codex adds, updates, deletes or moves."""
     if "*** " not in text:
         return []
     found = [(one or other).strip() for one, other in _PATCH_PATH.findall(text)]
@@ -200,8 +202,8 @@ def find_read_paths(command: str) -> list[str]:
 
 
 def has_command_failed(output: str, agent: str) -> bool:
-    """Returns whether a command failed, as far as its output tells. Claude Code and OpenCode say so themselves; Codex
-    and VS Code give no exit code, so that words such as `error` have to do."""
+    """Returns whether a command failed, as far as its output shows. Claude Code and OpenCode report failures
+    themselves; Codex and VS Code give no exit code, so words such as `error` in the output have to decide."""
     if agent in ("claude", "opencode"):
         return False
     codes = _EXIT_CODE.findall(output[-MAX_OUTPUT:])
@@ -211,7 +213,7 @@ def has_command_failed(output: str, agent: str) -> bool:
 
 
 def _hook_name(payload: Json) -> str:
-    """Returns the event's name. Copilot's own events have none: their fields tell them apart."""
+    """Returns the event's name. Copilot's own events have no name and are distinguished by their fields."""
     name = _text(payload, "hook_event_name") or _text(payload, "hookEventName")
     if name:
         return name[:40]
@@ -254,8 +256,8 @@ def _command(arguments: Json | str) -> str:
 
 
 def _output(payload: Json) -> str:
-    """Returns what a tool printed, wherever the agent puts it: texts of the fields that have some, one after the
-    other."""
+    """Returns the output of a tool, wherever the agent puts it: the texts of the fields that have some, one after
+    the other."""
     texts: list[str] = []
     for key in ("error", "tool_response", "toolResult", "tool_output"):
         _collect_texts(payload.get(key), texts, 0)

@@ -1,7 +1,8 @@
-"""What a session was given already: each event is answered once, each memory given once, and never more than a budget.
+"""Tracks what a session was already given: each event is answered once, each memory is given once, and the total never
+exceeds a budget.
 
-Several of our processes run at once for one session, so what must happen once is a file that only one of them can
-create, and what was given is a file that all append to.
+Several of our processes may run at once for one session. So whatever must happen only once is a file that only one
+of them can create, and what was given is recorded in a file that all of them append to.
 """
 
 import os
@@ -10,10 +11,10 @@ import time
 from .small_imports import hash_bytes
 
 MAX_SESSION_CHARS = 6_000
-"""About 1,500 tokens."""
+"""Maximum number of characters that a session is given: about 1,500 tokens."""
 CALLS, SESSIONS = "calls", "sessions"
 ANONYMOUS_SECONDS = 10
-"""For how long an event without an id of its own counts as the same one."""
+"""Seconds for which an event without an id of its own counts as the same event."""
 
 
 class AgentSession:
@@ -42,23 +43,24 @@ class AgentSession:
         return max(0, MAX_SESSION_CHARS - self.chars)
 
     def claim_event(self, event: str, event_id: str) -> bool:
-        """Returns whether this event was not answered before. From now on it counts as answered."""
+        """Returns whether this event was not answered before. From then on it counts as answered."""
         lifetime = 0 if event_id else ANONYMOUS_SECONDS
         return self._claim(f"event {event} {event_id}", lifetime)
 
     def claim_memory(self, memory_id: str) -> bool:
-        """Returns whether no other process has given this memory to the session."""
+        """Returns whether no process has given this memory to the session yet. From then on it counts as given."""
         return self._claim(f"memory {self._resets} {memory_id}", 0)
 
     def forget(self) -> None:
-        """Starts anew: the agent no longer has what it was given, because its context was cleared or compacted."""
+        """Forgets what the session was given. Called when the agent no longer has it, because its context was
+        cleared or compacted."""
         self._append("reset")
         self.served.clear()
         self.chars = 0
         self._resets += 1
 
     def record(self, ids: list[str], chars: int) -> None:
-        """Records what it was given."""
+        """Records what the session was given."""
         self._append(" ".join((str(chars), *ids)))
 
     def _claim(self, what: str, lifetime: int) -> bool:
@@ -68,7 +70,7 @@ class AgentSession:
         claimed_at = os.stat(path).st_mtime_ns
         if not lifetime or time.time() - claimed_at / 1e9 < lifetime:
             return False
-        if not _create_in_folder(f"{path}-{claimed_at}"):  # of all who find that it is over, one claims it again
+        if not _create_in_folder(f"{path}-{claimed_at}"):  # of all processes that find it expired, one claims it again
             return False
         os.utime(path)
         return True
@@ -82,7 +84,7 @@ class AgentSession:
 
 
 def _create_in_folder(path: str) -> bool:
-    """Creates an empty file. Returns False if there is one."""
+    """Creates an empty file. Returns False if the file already exists."""
     try:
         os.close(_open_in_folder(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
     except FileExistsError:

@@ -1,5 +1,6 @@
-"""SQLite and SHA-1 by the modules below `sqlite3` and `hashlib`, which also import datetime and OpenSSL: a quarter of
-the whole time. Where a Python lacks them, the usual ones are taken."""
+"""Imports SQLite and SHA-1 from the modules that `sqlite3` and `hashlib` are built on. These two would also import
+datetime and OpenSSL, which takes a quarter of the whole time. If a Python lacks the smaller modules, the usual ones
+are imported."""
 
 try:
     from _sha1 import sha1  # type: ignore[import-not-found,unused-ignore]

@@ -1,6 +1,5 @@
-"""What the program leaves behind: who was given what, when an agent last called and how long that took, and errors. And
-the process that brings an index up to date in the background.
-"""
+"""Writes what the program leaves behind: which agent was given which memories, when an agent last called and how
+long that took, and errors. Also starts the process that updates an index in the background."""
 
 import json
 import os
@@ -10,9 +9,9 @@ import time
 MAX_LOG_BYTES, MAX_SERVINGS_BYTES = 64_000, 4_000_000
 MAX_IDS, MAX_DURATIONS = 20, 50
 LOCK_SECONDS = 60
-"""The age of a lock whose process must have been killed."""
+"""Age in seconds from which the process that made a lock must have been killed."""
 REFRESH_SECONDS = 5
-"""How often a refresh of one index is started at most."""
+"""Minimum number of seconds between two refreshes of one index."""
 
 
 def record_serving(private: str, agent: str, event: str, ids: list[str], session: str) -> None:
@@ -31,7 +30,7 @@ def _is_long(path: str) -> bool:
 
 
 def _put_aside(path: str, older: str) -> None:
-    """Renames a long record as `memory/serving/servings.py` does: only while no other process does so."""
+    """Renames a long record in the same way as `memory/serving/servings.py`: only if no other process is doing so."""
     lock = f"{older}.lock"
     try:
         os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -47,7 +46,8 @@ def _put_aside(path: str, older: str) -> None:
 
 
 def record_call(folder: str, agent: str, event: str, milliseconds: float) -> None:
-    """Writes `last-<agent>`: when the agent last called, at which event, and how long its last calls took here."""
+    """Writes `last-<agent>`: when the agent last called, at which event, and how long its latest calls took in this
+    program."""
     path = os.path.join(folder, f"last-{agent}")
     durations: list[float] = []
     try:
@@ -55,7 +55,7 @@ def record_call(folder: str, agent: str, event: str, milliseconds: float) -> Non
             known = json.loads(file.read(20_000)).get("durations")
             durations = [one for one in known if isinstance(one, int | float)]
     except (OSError, ValueError, AttributeError, TypeError):
-        pass  # the first call, or damaged: begun anew
+        pass  # the first call, or the file is damaged: start again
     took = round(milliseconds, 2)
     last = {"at": time.time(), "event": event, "ms": took, "durations": [*durations, took][-MAX_DURATIONS:]}
     temporary = f"{path}.{os.getpid()}"
@@ -64,7 +64,8 @@ def record_call(folder: str, agent: str, event: str, milliseconds: float) -> Non
 
 
 def swap_start_day(folder: str, name: str) -> str:
-    """Notes that a session starts in a worktree; returns the day (YYYY-MM-DD) of the last one, "" if there was none."""
+    """Records that a session starts in a worktree. Returns the day (YYYY-MM-DD) of the last one, "" if there was
+    none."""
     marker = os.path.join(folder, f"{name}.start")
     try:
         day = time.strftime("%Y-%m-%d", time.gmtime(os.stat(marker).st_mtime))
@@ -75,7 +76,7 @@ def swap_start_day(folder: str, name: str) -> str:
 
 
 def log_error(folder: str, agent: str, error: BaseException) -> None:
-    """Adds one line about an error to `hook.log`, which is begun anew when it is long."""
+    """Adds one line about an error to `hook.log`. A log that has become too long is started again."""
     path = os.path.join(folder, "hook.log")
     try:
         if os.path.exists(path) and os.stat(path).st_size > MAX_LOG_BYTES:
@@ -84,11 +85,11 @@ def log_error(folder: str, agent: str, error: BaseException) -> None:
         what = f"{type(error).__name__}: {error}".encode("ascii", "backslashreplace").decode()
         _append(path, f"{when} {agent} {what}".replace("\n", " ")[:500])
     except (OSError, ValueError):
-        pass  # there is nowhere left to say it
+        pass  # there is nowhere left to report it
 
 
 def start_refresh(home: str, folder: str, name: str, root: str) -> None:
-    """Starts the process that makes the index of a worktree anew, unless one was started a moment ago."""
+    """Starts the process that makes the index of a worktree again, unless one was started a moment ago."""
     marker = os.path.join(folder, f"{name}.refresh")
     try:
         if time.time() - os.stat(marker).st_mtime < REFRESH_SECONDS:
