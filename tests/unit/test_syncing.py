@@ -251,3 +251,9 @@ def test_words_without_a_time_are_dated_by_the_last_change_of_their_transcript(d
     desk.sync()
     (proposal,) = queue.list_pending(desk.place)[0]
     assert (proposal.time, proposal.id[:8]) == (changed, "20260302")
+
+
+def test_a_session_whose_file_has_an_impossible_time_is_read_like_any_other(desk: Desk) -> None:
+    path = desk.session("s1", *correction(desk))
+    os.utime(path, (400_000_000_000,) * 2)  # the year 14645, as after a fault of the disk
+    assert len(desk.sync().candidates) == 1

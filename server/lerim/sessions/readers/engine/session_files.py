@@ -38,7 +38,7 @@ def collect_sessions(
             if file_stat is not None and file_stat.st_size:
                 found.setdefault(stem, (Path(entry.path), []))[1].append(file_stat)
     for stem, (path, stats) in found.items():
-        size, written = sum(one.st_size for one in stats), max(one.st_mtime_ns for one in stats)
+        size, written = sum(one.st_size for one in stats), max(map(_written_ns, stats))
         inode = stamp_inode(stats[0].st_ino, cwd)
         contents.transcripts.append(Transcript(platform, path, stem, size, written, inode, parent, cwd=cwd))
 
@@ -55,10 +55,16 @@ def add_transcript(
     """Adds the transcript of a file, with the session's native id, if it is a regular file. `cwd`, its working folder
     if another file names it, is part of its stamp."""
     if file_stat := stat_regular_file(platform, entry, contents.problems):
-        size, written, inode = file_stat.st_size, file_stat.st_mtime_ns, stamp_inode(file_stat.st_ino, cwd)
+        size, written, inode = file_stat.st_size, _written_ns(file_stat), stamp_inode(file_stat.st_ino, cwd)
         contents.transcripts.append(
             Transcript(platform, Path(entry.path), native_id, size, written, inode, parent, cwd=cwd)
         )
+
+
+def _written_ns(file_stat: os.stat_result) -> int:
+    """Returns when a file was written, in nanoseconds. A time after 2262, which only a fault of the disk or of a clock
+    sets, is lowered to the largest that fits in a database integer."""
+    return min(file_stat.st_mtime_ns, (1 << 63) - 1)
 
 
 def stamp_inode(inode: int, cwd: str) -> int:
