@@ -4,6 +4,7 @@ from . import record as record
 from . import slug as slug
 from . import summaries as summaries
 from .claims import IN_REPLY_TO as IN_REPLY_TO
+from .claims import SAID_AFTER as SAID_AFTER
 from .claims import ClaimWords as ClaimWords
 from .claims import IsWrittenByLerim as IsWrittenByLerim
 from .claims import body_with_title as body_with_title
@@ -11,6 +12,7 @@ from .claims import body_without_title as body_without_title
 from .claims import claim_text as claim_text
 from .claims import claim_words as claim_words
 from .claims import dice_overlap as dice_overlap
+from .claims import find_context_mark as find_context_mark
 from .claims import find_replied_to as find_replied_to
 from .claims import is_older as is_older
 from .claims import is_quoted as is_quoted

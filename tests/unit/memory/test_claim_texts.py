@@ -19,6 +19,7 @@ CHANGED = "The agent changed `a.go`."
         (SAID, [SAID], ""),
         (f"{SAID} In reply to: “Verdict: Keep them in `paths`” {CHANGED}", [SAID, ASKED], CHANGED),
         (f"{SAID} In reply to: “Where?” {CHANGED}", [SAID], f"{SAID} In reply to: “Where?” {CHANGED}"),
+        (f"{SAID} After: “Where?” {CHANGED}", [SAID, "Where?"], CHANGED),
         (f"{SAID} In reply to: “Where?”", ["Where?"], SAID),
         (SAID, [f"Never {SAID[4:]}"], SAID),
         (SAID, [""], SAID),

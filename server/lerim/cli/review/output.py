@@ -9,7 +9,7 @@ from typing import Literal
 import typer
 
 from lerim.cli.terminal import EXIT_CODES, output, post_to_server, refresh_agent_files, shortest_prefix
-from lerim.memory import SPEAKER_NAMES, Evidence, find_replied_to, is_quoted
+from lerim.memory import IN_REPLY_TO, SPEAKER_NAMES, Evidence, find_replied_to, is_quoted
 from lerim.review import CandidateView, ReviewPaths, ReviewResult, flag_text
 from lerim.times import format_moment
 from lerim.views import ResultListOutput, ResultView, collect_results, make_result_view
@@ -39,7 +39,9 @@ def show_candidate(view: CandidateView) -> None:
 def _describe_speaker(view: CandidateView, quote: Evidence) -> str:
     replied_to = find_replied_to(view.body)
     is_same = is_quoted(replied_to, quote.quote) and is_quoted(quote.quote, replied_to)
-    return "in reply to" if is_same else SPEAKER_NAMES[quote.who]
+    if not is_same:
+        return SPEAKER_NAMES[quote.who]
+    return "in reply to" if IN_REPLY_TO in view.body else "after"
 
 
 def _describe_origin(view: CandidateView) -> str:

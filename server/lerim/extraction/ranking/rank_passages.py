@@ -54,7 +54,7 @@ from lerim.extraction.signals import (
     judge_next_words,
     narrow_to_symbols,
 )
-from lerim.memory import IN_REPLY_TO, LearningKind, Primitive, Speaker
+from lerim.memory import IN_REPLY_TO, SAID_AFTER, LearningKind, Primitive, Speaker
 from lerim.patterns import compile_later
 from lerim.sessions import Turn
 from lerim.words import STOP_WORDS
@@ -238,7 +238,10 @@ def _make_body(passage: TurnPassage, text: str, context: Quote | None, scene: Sc
     if passage.source == "answer":
         why = f" {full_sentence(_plain(passage.before))}" if passage.before else ""
         whole = f"Asked: “{_plain(passage.heading)}” Answered: “{text}”.{why}"
-    before = f"{IN_REPLY_TO}{_plain(context.text)}”" if context else ""
+    before = ""
+    if context is not None:
+        is_same_speaker = passage.is_persons == (context.who == "user")
+        before = f"{SAID_AFTER if is_same_speaker else IN_REPLY_TO}{_plain(context.text)}”"
     return " ".join(part for part in (whole, before, _describe_outcome(passage, scene)) if part)
 
 

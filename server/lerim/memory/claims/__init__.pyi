@@ -1,10 +1,12 @@
 from .claim_words import IN_REPLY_TO as IN_REPLY_TO
+from .claim_words import SAID_AFTER as SAID_AFTER
 from .claim_words import ClaimWords as ClaimWords
 from .claim_words import body_with_title as body_with_title
 from .claim_words import body_without_title as body_without_title
 from .claim_words import claim_text as claim_text
 from .claim_words import claim_words as claim_words
 from .claim_words import dice_overlap as dice_overlap
+from .claim_words import find_context_mark as find_context_mark
 from .claim_words import find_replied_to as find_replied_to
 from .claim_words import is_quoted as is_quoted
 from .claim_words import skip_politeness as skip_politeness

@@ -92,21 +92,28 @@ def mean_overlap(one: ClaimWords, other: ClaimWords) -> float:
     return (dice_overlap(one.title, other.title) + dice_overlap(one.words, other.words)) / 2
 
 
-IN_REPLY_TO = "In reply to: “"
-"""Stands in a body before the words that its sentence refers back to."""
-_REPLIED_TO = re.compile(rf"\s*{IN_REPLY_TO}([^“”\n]*(?:“[^“”\n]*”[^“”\n]*)*)”(?!\S)")
+IN_REPLY_TO, SAID_AFTER = "In reply to: “", "After: “"
+"""Stand in a body before the words that its sentence refers back to: those of another, or of the same speaker."""
+_CONTEXT_MARK = re.compile(f"{IN_REPLY_TO}|{SAID_AFTER}")
+_REPLIED_TO = re.compile(rf"\s*(?:{_CONTEXT_MARK.pattern})([^“”\n]*(?:“[^“”\n]*”[^“”\n]*)*)”(?!\S)")
+
+
+def find_context_mark(text: str) -> int:
+    """Returns where the words begin that a body's sentence refers back to, with their mark; -1 if it names none."""
+    found = _CONTEXT_MARK.search(text)
+    return found.start() if found else -1
 
 
 def find_replied_to(text: str) -> str:
     """Returns the words that a body's sentence refers back to; "" if it names none."""
-    found = _REPLIED_TO.search(text) if IN_REPLY_TO in text else None
+    found = _REPLIED_TO.search(text) if find_context_mark(text) >= 0 else None
     return found[1] if found else ""
 
 
 def without_replied_to(text: str) -> str:
     """Returns the body without the words that its sentence refers back to: they are what was said before it, often by
     another, and not what the memory says."""
-    return _REPLIED_TO.sub("", text) if IN_REPLY_TO in text else text
+    return _REPLIED_TO.sub("", text) if find_context_mark(text) >= 0 else text
 
 
 _TOLD = r"“(?:[^“”\n]*(?:“[^“”\n]*”[^“”\n]*)*|[^\n]{1,600}?)”"  # else of a cut quote, whose marks are not in pairs
@@ -154,7 +161,7 @@ def text_beyond_quotes(title: str, body: str, quotes: Iterable[str]) -> str:
     """Returns a body without the statement, if the title or a quote shown beside it says it as a whole, and without
     the words that it replies to."""
     said = tuple(quotes)
-    found = _REPLIED_TO.search(body) if IN_REPLY_TO in body else None
+    found = _REPLIED_TO.search(body) if find_context_mark(body) >= 0 else None
     if found is not None and any(is_quoted(found[1], quote) for quote in said):
         statement, rest = body[: found.start()], body[found.end() :]
     else:

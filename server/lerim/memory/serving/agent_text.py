@@ -10,7 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from lerim.memory.claims import body_without_title, find_replied_to, strip_boilerplate, without_replied_to
+from lerim.memory.claims import (
+    IN_REPLY_TO,
+    body_without_title,
+    find_replied_to,
+    strip_boilerplate,
+    without_replied_to,
+)
 from lerim.memory.record import MemoryRecord, Speaker
 from lerim.memory.reference import DriftState
 from lerim.memory.views import redact_record
@@ -113,7 +119,7 @@ def _details(record: MemoryRecord) -> Iterator[str]:
     if reason:
         yield f"  why: {reason}"
     if replied_to := neutral_line(find_replied_to(record.body), MAX_QUOTE_CHARS):
-        yield f"  in reply to: “{replied_to}”"
+        yield f"  {'in reply to' if IN_REPLY_TO in record.body else 'after'}: “{replied_to}”"
     day = format_utc(record.created)[:10]
     quote = next((item for item in record.evidence if item.quote.strip()), None)
     if quote is not None:

@@ -24,11 +24,11 @@ from lerim.lsp.protocol import (
     redact_text,
 )
 from lerim.memory import (
-    IN_REPLY_TO,
     MEMORY_SPEAKER_NAMES,
     SPEAKER_NAMES,
     MemoryRecord,
     body_without_title,
+    find_context_mark,
     is_quoted,
     redact_record,
     strip_boilerplate,
@@ -161,8 +161,9 @@ def _leave_out_quoted(text: str, quote: str) -> str:
     """Returns the text without what the quote below it says, too: nothing, or only the words that it replies to."""
     if not text or len(quote) > MAX_QUOTE:
         return text
-    said, marker, rest = text.partition(IN_REPLY_TO)
-    return marker + rest if is_quoted(said, quote) else text
+    mark = find_context_mark(text)
+    said, rest = (text[:mark], text[mark:]) if mark >= 0 else (text, "")
+    return rest if is_quoted(said, quote) else text
 
 
 def describe_drift(drift: Drift, *, is_own: bool = False) -> str:
