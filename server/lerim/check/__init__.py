@@ -1,4 +1,4 @@
-"""Checks memory files: what is wrong in one document, or in all of a project, and where."""
+"""Checks memory files, one document or all of a project, and finds what is wrong and where."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Which memories are about the code that a change touches."""
+"""Finds the memories about the code that a change touches."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ NOTHING_TOUCHED = "No memory is about the code of this change."
 
 
 class TouchedMemory(msgspec.Struct, frozen=True):
-    """A live memory, and those of its references whose code a change touches. `path` is that of its file, relative to
-    the repository's root if it is inside; `kind` is its primitive, for a learning its kind."""
+    """A live memory, and those of its references whose code a change touches. `path` is the path of its file,
+    relative to the repository's root if the file is inside it; `kind` is its primitive or, for a learning, its kind."""
 
     id: str
     path: str
@@ -28,10 +28,11 @@ class TouchedMemory(msgspec.Struct, frozen=True):
 
 
 def find_touched_memories(project: Project, environ: Mapping[str, str], revision: str) -> list[TouchedMemory]:
-    """Returns the memories whose code differs between HEAD and the commit at which it left `revision`, by title.
+    """Returns the memories, by title, whose code differs between HEAD and the commit at which HEAD left `revision`.
 
-    A reference to a symbol counts if the symbol's definition differs, and comments and formatting do not count; one to
-    a file or folder if the file, or one in the folder, differs. Raises UsageError if git does not know the revision.
+    A reference to a symbol counts if the definition of the symbol differs in more than comments and formatting. A
+    reference to a file or folder counts if the file, or any file in the folder, differs. Raises UsageError if git
+    does not know the revision.
     """
     git = open_git(project.root, environ)
     base = git.find_fork_point(revision) if git is not None else ""

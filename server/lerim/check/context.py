@@ -1,4 +1,4 @@
-"""What a check of one document needs to know of the project around it."""
+"""The information about a project that the check of one document needs."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from lerim.project import Git, Project, find_word, find_words, tracked
 from lerim.rules_files import list_rules_lines
 
 MAX_RENAMES_ASKED = 100
-"""How many files git is asked about in one check: in a long history each question may take seconds."""
+"""Maximum number of files that git is asked about in one check, because each question may take seconds in a long
+history."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """The project that a document is checked in, as it is on the disk now.
+    """The project that a document is checked in, in its current state on the disk.
 
     `reader` may have read source files before; refresh it first. `drifts` are the memories that are known to have
-    drifted or moved, by id; `moves` says by memory where its references are now. `rules_files` has the statements of
-    rules files. `known_paths` are the files of ids that were listed just now, if they were. If `environ` is given, git
-    is asked where a missing symbol is defined now. `renamed_files` says where files are now that are gone, "" if git
-    does not know that; `git` is asked about others.
+    drifted or moved, by id; `moves` maps memories to the current places of their references. `rules_files` has the
+    statements of rules files. `known_paths` maps ids to their files if these were listed just now. If `environ` is
+    given, git is asked where a missing symbol is defined now. `renamed_files` maps files that are gone to their new
+    paths, "" if git does not know one; for files that are not in it, `git` is asked.
     """
 
     project: Project
@@ -41,26 +42,26 @@ class CheckContext:
     _files_by_word: dict[str, list[str]] = field(default_factory=dict)
 
     def paths_of(self, memory_id: str) -> list[Path]:
-        """Returns the files that an id has."""
+        """Returns the files that have an id."""
         return self.known_paths.get(memory_id) or self.store.paths_of(memory_id)
 
     def tracked_files_named(self, name: str) -> list[str]:
-        """Returns the paths of the files with this name that git tracks. Its index, which may be large, is read
-        once."""
+        """Returns the paths of the files with this name that git tracks. Git's index, which may be large, is read
+        only once."""
         if not self._tracked:
             for path in tracked.read_tracked_paths(self.project.root, self.project.common_dir):
                 self._tracked.setdefault(path.rpartition("/")[2], []).append(path)
         return self._tracked.get(name, [])
 
     def renamed_file(self, path: str) -> str:
-        """Returns where a file that is gone was moved, as far as git knows; else ""."""
+        """Returns the new path of a file that is gone, or "" if git does not know one."""
         is_asked = path in self.renamed_files or len(self.renamed_files) >= MAX_RENAMES_ASKED
         if self.git is not None and not is_asked:
             self.renamed_files[path] = self.git.find_renamed_file(path)
         return self.renamed_files.get(path, "")
 
     def search_words(self, words: Iterable[str]) -> None:
-        """Searches for words that `files_with` will be asked for, all at once."""
+        """Searches, all at once, for the words that `files_with` will be asked for."""
         if self.environ is not None:
             self._files_by_word.update(find_words(self.project.root, words, self.environ))
 
@@ -83,5 +84,5 @@ class CheckContext:
 
 def read_rules_file_index(project: Project) -> RulesFileIndex:
     """Returns the statements of the repository's rules files (AGENTS.md, CLAUDE.md and others). Files that cannot be
-    read are skipped: they are not Lerim's to report."""
+    read are skipped, because it is not Lerim's task to report them."""
     return index_rules_files(() if project.is_personal else list_rules_lines(project.root))

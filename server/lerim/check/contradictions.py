@@ -26,7 +26,7 @@ from lerim.words import stem
 
 MIN_SIMILARITY = 0.6
 MAX_SENTENCES = 40
-"""Sentences of one text that are compared."""
+"""Maximum number of sentences of one text that are compared."""
 MAX_STATEMENTS = 5_000
 _WORD = re.compile(r"[^\W_][\w+.'’/-]*")
 _UNWANTED = re.compile(r",? (?:instead of|rather than)\b|,? and not\b|, (?:not|never)\b", re.IGNORECASE)
@@ -55,7 +55,7 @@ _NO_AXES: Mapping[str, tuple[str, int]] = {}
 @dataclass(frozen=True, slots=True)
 class _Statement:
     """The words of a sentence as a vector of length 1, whether it is negated, and its side of each opposition. If
-    `unwanted` is not empty, the words include those, and there are no sides."""
+    `unwanted` is not empty, the words include the unwanted ones, and there are no sides."""
 
     words: Mapping[str, float]
     is_negated: bool
@@ -77,7 +77,7 @@ class _Statement:
 
 @dataclass(frozen=True, slots=True)
 class RulesFileIndex:
-    """The statements of rules files, by each of their words, and by the rarest of them."""
+    """The statements of rules files, indexed by each of their words and by the rarest of them."""
 
     statements: tuple[tuple[_Statement, RulesLine], ...]
     by_word: Mapping[str, list[int]]
@@ -95,8 +95,8 @@ class RulesFileIndex:
         return best[1] if best else None
 
     def _find_containing(self, words: Mapping[str, float]) -> list[int]:
-        """Returns the statements that have all of these words, and those whose words are all among these: the former
-        are looked up by the rarest of these words, the latter by their own."""
+        """Returns the statements that contain all of these words, and the statements whose words are all among
+        these. The former are looked up by the rarest of these words, the latter by their own rarest word."""
         larger = min((self.by_word.get(word, []) for word in words), key=len, default=[])
         smaller = [number for word in words for number in self.by_rarest_word.get(word, ())]
         kept = [number for number in larger if words.keys() <= self.statements[number][0].words.keys()]
@@ -105,7 +105,7 @@ class RulesFileIndex:
 
 
 def index_rules_files(lines: Iterable[RulesLine]) -> RulesFileIndex:
-    """Returns the index of these lines, the first `MAX_STATEMENTS` sentences of them."""
+    """Returns the index of the first `MAX_STATEMENTS` sentences of these lines."""
     found: list[tuple[_Statement, RulesLine]] = []
     by_word: dict[str, list[int]] = defaultdict(list)
     for line in lines:

@@ -1,4 +1,4 @@
-"""Checks one memory or candidate file, given as text: quick enough to run while it is edited."""
+"""Checks one memory or candidate file, given as text. The check is quick enough to run while the file is edited."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from lerim.redaction import redact_secrets
 
 
 def check_document(document: MemoryDocument, path: Path, kind: DocumentKind, context: CheckContext) -> list[Finding]:
-    """Returns what is wrong with a document, in the order of its lines. `path` need not exist.
+    """Returns the findings in a document, in the order of its lines.
 
-    Of an archived memory, references are not checked, and neither is what rules files say: it is about the past.
+    `path` need not exist. An archived memory is about the past, so neither its references nor contradictions with
+    rules files are checked.
     """
     found = [*_check_secrets(document, path)]
     if split_conflict(document.text) is not None:

@@ -1,4 +1,4 @@
-"""What a check finds: where it is, how bad it is, and what may be written there instead."""
+"""The findings of a check: where each one is, how bad it is, and which text may replace it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Severity = Literal["error", "warning", "information", "hint"]
 
 @dataclass(frozen=True, slots=True)
 class CheckRule:
-    """One thing that is checked. Its code never changes: configurations and reports name it."""
+    """A rule that is checked. Its code never changes, because configurations and reports name it."""
 
     severity: Severity
     description: str
@@ -45,7 +45,7 @@ RULES: Mapping[str, CheckRule] = {
 }
 """Every rule by its code."""
 FOUND_IN_DOCUMENTS = frozenset({"memory-value", "memory-unreadable", "memory-conflict", "memory-twice"})
-"""Codes of problems with a memory file that the check of its text finds too, at their place."""
+"""Codes of problems with a memory file that the check of its text also finds, with their position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +61,14 @@ class Finding:
 
     @property
     def severity(self) -> Severity:
-        """How bad it is, which depends on the rule alone."""
+        """The severity of the finding, which depends only on the rule."""
         return RULES[self.code].severity
 
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What the check of a project found, in the order of files and lines, and how many files it read. `root` is the
-    project's folder."""
+    """The findings of the check of a project, in the order of files and lines, and the number of files it read.
+    `root` is the project's folder."""
 
     root: str
     findings: tuple[Finding, ...]
@@ -76,7 +76,7 @@ class CheckReport:
     candidate_count: int
 
     def count(self, severity: Severity) -> int:
-        """Returns how many findings are as bad as this."""
+        """Returns the number of findings with this severity."""
         return sum(one.severity == severity for one in self.findings)
 
     def relative(self, file: str) -> str | None:
@@ -84,12 +84,12 @@ class CheckReport:
         return _relative_path(self.root, file)
 
     def shown_path(self, file: str) -> str:
-        """Returns a file's path as it is shown: from the project's root, if it is there."""
+        """Returns the path of a file as it is shown: relative to the project's root if the file is there."""
         return shown_path(self.root, file)
 
 
 def shown_path(root: str, file: str) -> str:
-    """Returns a file's path as reports show it: from the project's `root`, if it is there."""
+    """Returns the path of a file as reports show it: relative to the project's `root` if the file is there."""
     return files.path_to_text(_relative_path(root, file) or file)
 
 

@@ -28,17 +28,17 @@ CANDIDATE_KEYS = (
     *("primitive", "action", "targets", "reason", "maker", "session", "platform", "time", "signal", "replaces"),
     *("flags", "status", "undecided", "asked"),
 )
-"""The keys that only the files of candidates have."""
+"""The keys that occur only in the files of candidates."""
 FIRST_LINE = TextSpan(0, 0, 0, 3)
 
 LINK_KEYS = ("supersedes", "resolves", "superseded_by", "resolved_by", "related")
 ENDING_KEYS = ("supersedes", "resolves")
 MAX_STEPS = 200
-"""Memories that are read to find a circle."""
+"""Maximum number of memories that are read to find a circle of links."""
 
 
 def check_header(document: MemoryDocument, path: Path, kind: DocumentKind) -> Iterator[Finding]:
-    """Yields what is wrong with the header of a document that has no conflict markers."""
+    """Yields the findings in the header of a document, which must not have conflict markers."""
     if document.problems:
         yield from (Finding("memory-unreadable", one.message, str(path), one.span) for one in document.problems)
         return
@@ -89,7 +89,7 @@ def _make_value_finding(document: MemoryDocument, path: Path, fault: HeaderFault
 
 
 def _fault_span(document: MemoryDocument, field: Field | None, fault: HeaderFault) -> TextSpan:
-    """Returns where a fault is: at the wrong reference, at what is no text in their list, or at the whole value."""
+    """Returns the position of a fault: the wrong reference, the item of a list that is not text, or the whole value."""
     wrong: Iterable[Value] = ()
     if fault.item is not None:
         wrong = (value for value in document.items(fault.key) if value.text == fault.item)
@@ -99,12 +99,13 @@ def _fault_span(document: MemoryDocument, field: Field | None, fault: HeaderFaul
 
 
 def value_span(field: Field | None) -> TextSpan:
-    """Returns where the value of a key is, or the first line if the key is missing."""
+    """Returns the position of a key's value, or the first line if the key is missing."""
     return FIRST_LINE if field is None else field.values[0].span if len(field.values) == 1 else field.key_span
 
 
 def check_links(document: MemoryDocument, path: Path, kind: DocumentKind, context: CheckContext) -> Iterator[Finding]:
-    """Yields links that lead nowhere or in a circle, and the other files that have this document's id."""
+    """Yields a finding for each link that leads nowhere or in a circle, and for other files that have this
+    document's id."""
     if kind == "memory":
         yield from _check_id(document, path, context)
     for key in LINK_KEYS:
@@ -128,7 +129,7 @@ def _check_id(document: MemoryDocument, path: Path, context: CheckContext) -> It
 
 
 def _leads_back(start: str, goal: str, context: CheckContext) -> bool:
-    """Returns whether `goal` is reached by following what `start` ends, what that ends, and so on."""
+    """Returns whether the chain of memories that `start` ends, that these end, and so on, leads to `goal`."""
     seen: set[str] = set()
     waiting = [start]
     while waiting and len(seen) < MAX_STEPS:

@@ -1,4 +1,4 @@
-"""What a check found, and which memories a change touches, as markdown for a comment on that change."""
+"""Renders the findings of a check, and the memories that a change touches, as markdown for a comment on that change."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from lerim.redaction import clean_text
 
 MAX_LISTED = 50
 MAX_LIST_CHARS = 20_000
-"""What each of the three lists may have at most: code hosts refuse a comment of more than 65,536 characters."""
+"""Maximum number of characters of each of the three lists: code hosts refuse a comment of more than 65,536
+characters."""
 MAX_TEXT = 300
 
 
 def render_report(report: CheckReport, touched: Sequence[TouchedMemory] | None, failing: Sequence[Finding]) -> str:
-    """Renders the memories that a change touches (None: no change was named), then the findings: those that fail the
-    check, then the others.
+    """Renders the memories that a change touches (None: no change was named), then the findings: first those that make
+    the check fail, then the others.
 
-    Every text of a memory is a code span, in which neither links nor mentions have an effect.
+    Every text from a memory is in a code span, in which neither links nor mentions have an effect.
     """
     lines = ["## Lerim", ""]
     if touched:
@@ -51,7 +52,7 @@ def _describe_finding(report: CheckReport, finding: Finding) -> str:
 
 
 def _limit(lines: list[str], count: int) -> list[str]:
-    """Returns as many of these lines as there is room for, and how many of `count` in all are left out."""
+    """Returns as many of these lines as there is room for, followed by the number, out of `count`, that is left out."""
     while sum(map(len, lines)) > MAX_LIST_CHARS:
         lines.pop()
     return lines if len(lines) == count else [*lines, f"- … and {count - len(lines)} more"]

@@ -34,11 +34,11 @@ from lerim.review import ReviewPaths, pending_count
 def check_project(
     project: Project, home: Home, environ: Mapping[str, str], is_cancelled: Callable[[], bool] = lambda: False
 ) -> CheckReport:
-    """Checks every memory of a project, archived ones included. One that cannot be read is a finding.
+    """Checks every memory of a project, including archived ones. A memory that cannot be read is a finding.
 
-    Only derived data is written: where memories were compared with the code before, the result is stored; elsewhere, as
-    in CI, they are compared with the commits that they were verified at, and nothing is kept. `is_cancelled` is asked
-    between two memories; the report then has what was found so far.
+    Only derived data is written. Where memories were compared with the code before, the result is stored; elsewhere,
+    as in CI, memories are compared with the commits at which they were verified, and nothing is stored.
+    `is_cancelled` is called between two memories; if it returns True, the report has what was found until then.
     """
     paths = ReviewPaths(project, home)
     store = paths.store()
@@ -91,13 +91,14 @@ def check_project(
 
 
 def _list_lost_words(live: ReferenceMap, summary: DriftSummary) -> set[str]:
-    """Returns the words to search for where code that memories are about is gone."""
+    """Returns the words to search for if code that memories are about is gone."""
     gone = [one for one in live.entries if (drift := summary.drift_by_memory.get(one.id)) and drift.state == "gone"]
     return {word for entry in gone for reference in entry.references if (word := searched_word(reference))}
 
 
 def _paths_by_source(store: Store, live: ReferenceMap) -> list[Path]:
-    """Returns all memory files, those about the same source file together, so that it is read once."""
+    """Returns all memory files. Those about the same source file come one after the other, so that the source file
+    is read once."""
     sources = {entry.name: entry.references[0].path for entry in live.entries if entry.references}
     found = sorted(store.find_files(archived=True)[0], key=lambda one: sources.get(one.name, ""))
     return [one.path for one in found]
@@ -106,7 +107,7 @@ def _paths_by_source(store: Store, live: ReferenceMap) -> list[Path]:
 def _check_drift(
     project: Project, home: Home, git: Git | None, live: ReferenceMap, findings: list[Finding]
 ) -> DriftSummary:
-    """Returns the drift of all live memories. If it cannot be determined, that is a finding."""
+    """Returns the drift of all live memories. If it cannot be determined, adds a finding."""
     found = [DriftSummary()]
     subjects = [DriftSubject(one.id, one.references, one.verified) for one in live.entries if one.references]
     if subjects and not project.is_personal:
@@ -121,9 +122,12 @@ def _check_drift(
 
 
 def _find_uncompared(project: Project, git: Git | None, live: ReferenceMap) -> Iterator[Finding]:
-    """Yields a finding if a shallow clone lacks the commits that memories were verified at: a check for drift that
-    could not compare must not look as if it had passed. In a whole clone such a commit was rewritten, by a squash or a
-    rebase, and nothing can be done about it."""
+    """Yields a finding if a shallow clone lacks the commits at which memories were verified: a check for drift that
+    could not compare must not look as if it had passed.
+
+    If such a commit is missing in a full clone, it was rewritten by a squash or a rebase, and nothing can be done
+    about it.
+    """
     if git is None or not (project.common_dir / "shallow").is_file():
         return
     verified = {one.name: one.verified.partition("@")[2] for one in live.entries if "@" in one.verified}
@@ -147,8 +151,9 @@ def _find_uncompared(project: Project, git: Git | None, live: ReferenceMap) -> I
 
 @contextmanager
 def _baseline_home(project: Project, home: Home) -> Iterator[Home]:
-    """Gives the home whose baselines are used. A project that has none there gets none: from then on, the code as it is
-    now would count as what its memories were verified against."""
+    """Yields the home whose baselines are used. If a project has no baselines in `home`, yields a temporary home, so
+    that none are created there: otherwise its memories would count, from then on, as verified against the current
+    code."""
     if baselines.has_baselines(home.project(project.key)):
         yield home
         return

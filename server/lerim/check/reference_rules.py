@@ -1,4 +1,5 @@
-"""Checks the references of a document: whether the files and symbols that they name exist, and what they are now."""
+"""Checks the references of a document: whether the files and symbols that they name exist, and how these have
+changed since."""
 
 from __future__ import annotations
 
@@ -29,11 +30,12 @@ _NO_SYMBOL_ENDINGS = (
     ".md .markdown .mdx .rst .txt .adoc .json .jsonc .yaml .yml .toml .ini .cfg .env .lock .csv .xml .html .css"
 )
 _NO_SYMBOLS = frozenset(_NO_SYMBOL_ENDINGS.split())
-"""Files without definitions: what follows `#` in a reference to them may be a heading or a key."""
+"""Endings of files without definitions. In a reference to such a file, the part after `#` may be a heading or a key."""
 
 
 def check_reference_values(document: MemoryDocument, path: Path, context: CheckContext) -> Iterator[Finding]:
-    """Yields the references that name nothing, several things, or what is elsewhere or different now."""
+    """Yields a finding for each reference that names nothing or several things, or whose target was moved or has
+    changed."""
     if context.project.is_personal:
         return
     moves = context.moves.get(path.stem, {})
@@ -81,7 +83,8 @@ def _check_reference(
 
 
 def _find_renamed(reference: Reference, context: CheckContext) -> str:
-    """Returns the reference to the file under its new name, with its symbol if that is there; "" if git knows none."""
+    """Returns the reference to the file under its new name, with its symbol if the file still has it; "" if git
+    knows no new name."""
     renamed = Reference(context.renamed_file(reference.path), reference.symbol)
     if not renamed.path or not can_be_written(renamed):
         return ""
@@ -106,7 +109,8 @@ def _check_symbol(path: Path, value: Value, reference: Reference, context: Check
 def _likely_places(
     reference: Reference, context: CheckContext, find_similar: Callable[[Reference, CheckContext], tuple[str, ...]]
 ) -> tuple[str, ...]:
-    """Returns where the symbol is defined now, as git's files tell, and then references that read alike."""
+    """Returns where the symbol is defined now, according to the files that git tracks, followed by references that
+    look similar."""
     word = searched_word(reference)
     defined = find_defining_places(context.reader, reference, context.files_with(word)) if word else []
     return tuple(dict.fromkeys((*defined, *find_similar(reference, context))))[:MAX_REPLACEMENTS]

@@ -1,4 +1,4 @@
-"""A check's report as SARIF 2.1.0, the format that code hosts read: see
+"""Renders the report of a check as SARIF 2.1.0, the format that code hosts read: see
 https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html."""
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def make_sarif(report: CheckReport) -> dict[str, object]:
 
 
 def _make_result(report: CheckReport, finding: Finding) -> dict[str, object]:
-    """Returns one finding. Lines and columns count from 1; the end is exclusive."""
+    """Returns one finding as a SARIF result. Lines and columns count from 1; the end is exclusive."""
     span = finding.span
     region = {
         "startLine": span.start_line + 1,
