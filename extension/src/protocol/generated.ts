@@ -408,14 +408,14 @@ export interface AskParams {
   all?: boolean;
 }
 /**
- * How often one memory was served, and what became of it in the sessions in which it was.
+ * How often one memory was served, and its outcomes in the sessions in which it was served.
  *
- * `sessions` counts those known by their id or by the time. Each counts once below, by the first that holds:
- * `corrected`: the person said the same again afterwards; `contradicted`: what the memory gives up was used
- * afterwards; `followed`: what it asks for was done, and nothing against it; `notSeen`: nothing of it came up;
- * `unknown`: code cannot tell. `missed` counts sessions since the first serving in which the person said the same
- * although it had not been served there before. `title` is "" if the memory is no longer active. `last` is the time
- * of the last serving.
+ * `sessions` counts those that are known by their id or by the time. Each of them counts once below, under the
+ * first outcome that applies: `corrected`: the person said the same again afterwards; `contradicted`: what the
+ * memory gives up was used afterwards; `followed`: what it asks for was done, and nothing against it; `notSeen`:
+ * nothing of it came up; `unknown`: code cannot determine it. `missed` counts sessions since the first serving in
+ * which the person said the same although the memory had not been served there before. `title` is "" if the memory
+ * is no longer active. `last` is the time of the last serving.
  */
 export interface BenefitFigures {
   id: string;
@@ -452,9 +452,9 @@ export interface BenefitView {
   problems: string[];
 }
 /**
- * Why it is unknown what became of memories. `noSession`: servings whose session is not known. The others count
- * each memory in each session: `notRead`: the transcript is gone or cannot be read; `older`: older than what is
- * looked at; `nothingToSee`: the memory asks for nothing that code could recognize, or is no longer active.
+ * The reasons why outcomes are unknown. `noSession`: servings whose session is not known. The others count each
+ * memory in each session: `notRead`: the transcript is gone or cannot be read; `older`: the session is older than
+ * those examined; `nothingToSee`: the memory asks for nothing that code could recognize, or is no longer active.
  */
 export interface UnknownSessions {
   noSession: number;

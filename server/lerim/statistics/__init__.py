@@ -1,4 +1,4 @@
-"""Statistics over all sessions: how many, how long, what was run, what it cost."""
+"""Statistics over all sessions: their number, duration, tool calls and cost."""
 
 import lazy_loader
 

@@ -1,8 +1,8 @@
 """Statistics over all sessions: counts, time, tool calls, tokens and cost; by day, agent, model or repository.
 
-They are computed from turns, so that what a fork copied counts once. What is only known for a session as a whole
-(tokens an agent reports at the end, the cost it recorded) is added once, to the session's last day, main model and last
-folder. All sums use integers, so the groups add up to the total.
+They are computed from turns, so that turns copied by a fork count once. Values that are only known for a session as
+a whole (tokens that an agent reports at the end, the cost that it recorded) are added once, to the session's last
+day, main model and last folder. All sums use integers, so that the groups add up to the total.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ GroupBy = Literal["day", "agent", "model", "repo"]
 class Figures(msgspec.Struct, frozen=True):
     """The figures of one group. `key`: the day (local, `2026-07-01`), agent, model or project; None if unknown.
 
-    `sessions` counts those with something in this group: a session over two days is in both, and a subagent's counts as
-    part of its parent's, if that was read. `errors` are failed tool calls. Tokens are None if no session of the group
-    has counts; `untold` is how many have none. `cost` (USD) is None if no price is known; `unpriced` is how many
-    sessions it leaves out, completely or in part. `seconds` is the time between turns, without gaps of more than half
-    an hour.
+    `sessions` counts the sessions that have turns in this group: a session over two days is in both, and a
+    subagent's session counts as part of its parent's, if that was read. `errors` are failed tool calls. Tokens are
+    None if no session of the group has counts; `untold` is how many have none. `cost` (USD) is None if no price is
+    known; `unpriced` is how many sessions it leaves out, completely or in part. `seconds` is the time between turns,
+    without gaps of more than half an hour.
     """
 
     key: str | None

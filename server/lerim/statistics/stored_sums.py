@@ -1,6 +1,6 @@
-"""The sums that the catalog keeps of sessions, grouped in SQL.
+"""Groups the sums that the catalog keeps for sessions, in SQL.
 
-A quarter of an hour that a bound cuts is counted turn by turn, in tables of the connection that asks.
+If a bound cuts a quarter of an hour, that quarter is counted turn by turn, in temporary tables of the connection.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from lerim.sessions import IS_MAIN_SESSION, column_values, session_parts
 
 QUARTER_SECONDS = session_parts.QUARTER_SECONDS
 _YEAR_1971, _YEAR_2037 = 35_040, 2_349_600
-"""Quarters between which SQLite knows the local time; outside, it takes that of another year."""
+"""Quarters of an hour between which SQLite knows the local time. For times outside, it uses the local time of
+another year."""
 
 
 class GroupSum(NamedTuple):
-    """A sum within one group: of the sessions with or without `by_price` (see `CountedPart`), for one model. `key` is a
-    quarter of an hour instead of a day where SQLite does not know the day. `has_tokens`: a session has counts. `cost`
-    is what is known without prices, in 10^-12 USD."""
+    """A sum within one group, for one model, over the sessions with or without `by_price` (see `CountedPart`). `key`
+    is a quarter of an hour instead of a day if SQLite does not know the day. `has_tokens`: at least one session has
+    token counts. `cost` is the cost that is known without prices, in 10^-12 USD."""
 
     key: str | int | None
     model: str
@@ -39,8 +40,8 @@ class GroupSum(NamedTuple):
 
 
 class GroupSession(NamedTuple):
-    """A session in a group. `untold`: nothing is known of its tokens; `unpriced`: it has a part whose cost nobody
-    knows."""
+    """A session in a group. `untold`: nothing is known about its tokens; `unpriced`: the cost of at least a part of
+    it is unknown."""
 
     key: str | int | None
     transcript: int
@@ -50,7 +51,7 @@ class GroupSession(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What is counted: one project (None: all), between two times in epoch seconds (None: no bound)."""
+    """The bounds of what is counted: one project (None: all), between two times in epoch seconds (None: no bound)."""
 
     project: str | None
     earliest: float | None
@@ -76,8 +77,8 @@ _SUMS = ", ".join(
         "sum(p.cost & 4294967295)",
     )
 )
-"""A subagent has no prompts and no time of its own. Costs are summed in halves: whole sums may need more than 64
-bits."""
+"""The columns that are summed. A subagent has no prompts and no time of its own. Costs are summed in two halves,
+because whole sums may need more than 64 bits."""
 _FROM = (
     " FROM {table} p JOIN sessions s ON s.transcript = p.transcript JOIN transcripts t ON t.id = p.transcript"
     " LEFT JOIN folders f ON f.id = p.folder"
@@ -85,14 +86,15 @@ _FROM = (
     f" AND (:project IS NULL OR {_PROJECT} = :project)"
     " AND (:first IS NULL OR p.quarter >= :first) AND (:end IS NULL OR p.quarter < :end)"
 )
-"""Sessions in which nothing was said are left out: they were opened and closed again."""
+"""The tables that are summed. Sessions in which nothing was said are left out, because they were only opened and
+closed."""
 _HAS_TOKENS = "(p.input OR p.output OR p.cache_read OR p.cache_write)"
 _WHOLE_SESSIONS = "session_parts"
 _WITHOUT_CUT_SESSIONS = "(SELECT * FROM session_parts WHERE transcript NOT IN (SELECT transcript FROM cut_sessions))"
 
 
 def cut_sessions(db: sqlite3.Connection, bounds: Bounds) -> tuple[str, ...]:
-    """Counts the sessions with something in a quarter that a bound cuts; returns the tables to sum."""
+    """Counts the sessions with turns in a quarter of an hour that a bound cuts. Returns the tables to sum."""
     times = [time for time in (bounds.earliest, bounds.latest) if time is not None and time % QUARTER_SECONDS]
     if not times:
         return (_WHOLE_SESSIONS,)
@@ -122,7 +124,8 @@ def cut_sessions(db: sqlite3.Connection, bounds: Bounds) -> tuple[str, ...]:
 
 
 def sum_groups(db: sqlite3.Connection, by: str, bounds: Bounds, tables: Iterable[str]) -> list[GroupSum]:
-    """Returns sums by key, by model, and by whether their tokens have a price; more than one where sessions are cut."""
+    """Returns the sums by key, by model, and by whether their tokens have a price. If sessions are cut, there is
+    more than one sum for the same group."""
     found: list[GroupSum] = []
     for table in tables:
         rows = db.execute(
@@ -137,7 +140,7 @@ def sum_groups(db: sqlite3.Connection, by: str, bounds: Bounds, tables: Iterable
 def list_group_sessions(
     db: sqlite3.Connection, by: str, bounds: Bounds, tables: Iterable[str], unpriced_models: Iterable[str]
 ) -> Iterator[GroupSession]:
-    """Yields which sessions are in which group, without subagents' sessions."""
+    """Yields each session with each group that it is in, except subagents' sessions."""
     parameters = {**_make_parameters(bounds), "unpriced_models": column_values.to_json_list(unpriced_models)}
     for table in tables:
         rows = db.execute(

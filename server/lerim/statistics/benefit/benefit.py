@@ -1,7 +1,8 @@
-"""Computes what became of the memories that agents were given, from the record of servings and the sessions since.
+"""Computes the outcomes of the memories that agents were given, from the record of servings and the sessions since.
 
-Everything is computed anew each time. What code cannot tell is said to be unknown, never guessed. What is known is kept
-beside the uses of the memories: it changes what a confidence counts as, never a memory's file.
+Everything is computed again each time. An outcome that code cannot determine is reported as unknown, never guessed.
+The known outcomes are stored with the uses of the memories: they change how a memory's confidence counts, but never
+its file.
 """
 
 from __future__ import annotations
@@ -25,19 +26,20 @@ from lerim.statistics.benefit.served_sessions import ServedSession, find_served_
 from lerim.times import format_utc
 
 MAX_SESSIONS, MAX_SESSION_BYTES = 300, 400_000_000
-"""How many of the newest sessions are read, and how much of them in total; older ones are only counted."""
+"""Maximum number of sessions that are read, the newest ones, and maximum number of bytes in total; older sessions
+are only counted."""
 LATEST_SECONDS = 32_503_680_000.0
-"""The year 3000: no serving can be later."""
+"""The year 3000 in seconds since 1970: no serving can be later."""
 MAX_SEARCHED = 50
-"""For how many memories, the most often served, the sessions are searched for the same correction."""
+"""Maximum number of memories, the most often served ones, for which sessions are searched for the same correction."""
 MAX_FOUND_TURNS = 20
 SAME_PROMPT_SECONDS = 30.0
-"""A prompt this close to what a hook gave for a prompt is that prompt."""
+"""A prompt within this many seconds of what a hook gave for a prompt is considered to be that prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """A memory that is still there, and what to look for in sessions."""
+    """A memory that still exists, and what to look for in sessions."""
 
     record: MemoryRecord
     practice: Practice | None
@@ -46,7 +48,7 @@ class _Subject:
 
 @dataclass(frozen=True, slots=True)
 class _GivenTo:
-    """A memory's first serving in a session."""
+    """The first serving of a memory in a session."""
 
     memory: str
     session: ServedSession
@@ -54,8 +56,8 @@ class _GivenTo:
 
 
 def compute_benefit(project: Project, home: Home, is_cancelled: Callable[[], bool] = lambda: False) -> Benefit:
-    """Computes the figures of a project's memories, or of the personal ones, and keeps what became of each memory
-    beside its uses (`RecordedUse.outcomes`). Sessions that cannot be read are in the problems. Raises MemoryError_,
+    """Computes the figures of a project's memories, or of the personal ones, and stores the outcomes of each memory
+    with its uses (`RecordedUse.outcomes`). Sessions that cannot be read are in the problems. Raises MemoryError_,
     CatalogError."""
     private = home.project(project.key)
     recorded, serving_problems = load_servings(private)
@@ -108,7 +110,7 @@ def _first_servings(servings: Sequence[Serving], sessions: Sequence[ServedSessio
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """What became of each memory in each session, by memory and place, and how many could not be looked at."""
+    """The outcome of each memory in each session, by memory and place, and the number that could not be examined."""
 
     outcomes: dict[tuple[str, str], Outcome]
     not_read: int = 0
@@ -158,7 +160,7 @@ def _read_turns(session: ServedSession, problems: list[Problem]) -> list[Turn] |
 
 
 def _judge(subject: _Subject, serving: Serving, turns: Sequence[tuple[float, Turn, Sequence[AgentAction]]]) -> Outcome:
-    """Returns what became of a memory in a session after a serving. Each turn is given with its time and actions."""
+    """Returns the outcome of a memory in a session after a serving. Each turn is given with its time and actions."""
     after = [(turn, actions) for at, turn, actions in turns if at > serving.at]
     if any(says_again(subject.claim, text) for text in _list_later_words([turn for turn, _ in after], serving)):
         return "corrected"
@@ -168,7 +170,7 @@ def _judge(subject: _Subject, serving: Serving, turns: Sequence[tuple[float, Tur
 
 
 def _list_later_words(after: Sequence[Turn], serving: Serving) -> list[str]:
-    """Returns what the person said after a serving: their prompts, and what they said on refusing a call."""
+    """Returns what the person said after a serving: their prompts, and their words when they refused a call."""
     texts = [call.feedback for turn in after for call in turn.tool_calls if call.feedback]
     for turn in after:
         if turn.kind != "prompt" or turn.unattended or turn.sidechain or turn.time is None:
@@ -186,8 +188,8 @@ def _count_missed(
     given: Sequence[_GivenTo],
     subjects: Mapping[str, _Subject],
 ) -> Counter[str]:
-    """Counts for each memory the sessions since its first serving in which a person said the same before it was served
-    there, or without that it was."""
+    """Counts, for each memory, the sessions since its first serving in which a person said the same although the
+    memory had not been served there before."""
     counts = Counter(memory for serving in servings for memory in serving.ids)
     first: dict[str, float] = {}
     for serving in servings:

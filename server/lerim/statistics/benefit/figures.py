@@ -9,18 +9,18 @@ import msgspec
 from lerim.errors import Problem
 
 Outcome = Literal["followed", "contradicted", "corrected", "not_seen", "unknown"]
-"""What became of a memory in one session after it was served there."""
+"""The outcome of a memory in one session after it was served there."""
 
 
 class BenefitFigures(msgspec.Struct, frozen=True):
-    """How often one memory was served, and what became of it in the sessions in which it was.
+    """How often one memory was served, and its outcomes in the sessions in which it was served.
 
-    `sessions` counts those known by their id or by the time. Each counts once below, by the first that holds:
-    `corrected`: the person said the same again afterwards; `contradicted`: what the memory gives up was used
-    afterwards; `followed`: what it asks for was done, and nothing against it; `not_seen`: nothing of it came up;
-    `unknown`: code cannot tell. `missed` counts sessions since the first serving in which the person said the same
-    although it had not been served there before. `title` is "" if the memory is no longer active. `last` is the time
-    of the last serving.
+    `sessions` counts those that are known by their id or by the time. Each of them counts once below, under the
+    first outcome that applies: `corrected`: the person said the same again afterwards; `contradicted`: what the
+    memory gives up was used afterwards; `followed`: what it asks for was done, and nothing against it; `not_seen`:
+    nothing of it came up; `unknown`: code cannot determine it. `missed` counts sessions since the first serving in
+    which the person said the same although the memory had not been served there before. `title` is "" if the memory
+    is no longer active. `last` is the time of the last serving.
     """
 
     id: str
@@ -41,9 +41,9 @@ class BenefitFigures(msgspec.Struct, frozen=True):
 
 
 class UnknownSessions(msgspec.Struct, frozen=True):
-    """Why it is unknown what became of memories. `no_session`: servings whose session is not known. The others count
-    each memory in each session: `not_read`: the transcript is gone or cannot be read; `older`: older than what is
-    looked at; `nothing_to_see`: the memory asks for nothing that code could recognize, or is no longer active."""
+    """The reasons why outcomes are unknown. `no_session`: servings whose session is not known. The others count each
+    memory in each session: `not_read`: the transcript is gone or cannot be read; `older`: the session is older than
+    those examined; `nothing_to_see`: the memory asks for nothing that code could recognize, or is no longer active."""
 
     no_session: int = 0
     not_read: int = 0

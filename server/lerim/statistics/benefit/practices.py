@@ -1,7 +1,9 @@
-"""What a memory asks for, as far as code can see it in what an agent runs and writes.
+"""Finds what a memory asks for, as far as code can see it in the commands that an agent runs and the text that it
+writes.
 
-"Use pnpm instead of npm" names a thing to use and one that is given up; "`pytest` needs `--no-cov`" a command and what
-belongs to it. A memory that names neither asks for nothing that code could recognize, and is never judged.
+"Use pnpm instead of npm" names a thing to use and a thing that is given up; "`pytest` needs `--no-cov`" names a
+command and what belongs to it. A memory that names neither asks for nothing that code could recognize, and is never
+judged.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from lerim.sessions import FileEdit, Turn
 
 Judgment: TypeAlias = Literal["followed", "contradicted"]
 MAX_TEXT_CHARS = 20_000
-"""How much of a command or of one edit is looked at."""
+"""Maximum number of characters of a command or of one edit that are examined."""
 MAX_BODY_CHARS, MAX_LINE_CHARS = 2_000, 400
 _NAME = r"(?:`[^`\n]{1,80}`|[@$./]{0,3}\w[\w.+#/@:$-]{0,60})"
 _FILLER = r"(?:(?:using|use|the|a|an|running|calling)\s+){0,2}"
@@ -52,7 +54,7 @@ _READING_LIST = """
     awk ag cat cd echo find gh git grep head less ls man printf rg sed tail tree type wc which
 """
 _READING = frozenset(_READING_LIST.split())
-"""Programs that only look for, read or print what is named after them."""
+"""Programs that only search, read or print the things named after them."""
 _IMPORTING = re.compile(
     r"^\s*(?:import|from|use|using|require|include|#include|const|let|var|export)\b|^\s*[\"'][\w@/.-]+[\"']\s*[:,=]"
 )
@@ -67,8 +69,9 @@ _COMMAND_WORDS = 3
 
 @dataclass(frozen=True, slots=True)
 class Practice:
-    """What a memory asks for. `wanted` are the names that one action has to have to follow it (none: only what is given
-    up is named), `given_up` those of an action against it. `must_pass`: only a command that succeeded follows it."""
+    """What a memory asks for. `wanted` are the names that an action must have to follow it (none: the memory only
+    names what is given up), `given_up` the names that an action against it has. `must_pass`: only a command that
+    succeeded follows it."""
 
     wanted: tuple[str, ...]
     given_up: tuple[str, ...] = ()
@@ -84,17 +87,18 @@ class AgentAction:
     has_passed: bool
 
     def may_use(self, name: str) -> bool:
-        """Returns whether the beginning of a name is in the text at all: much faster than its pattern."""
+        """Returns whether the beginning of a name is in the text at all. This is much faster than searching for the
+        name's pattern."""
         return name.split(maxsplit=1)[0].lower() in self.lower
 
     @cached_property
     def lower(self) -> str:
-        """The text in lower case."""
+        """The text of the action in lower case."""
         return self.text.lower()
 
 
 def find_practice(record: MemoryRecord) -> Practice | None:
-    """Returns what a memory asks for, from its title, else from its body; None if code cannot tell."""
+    """Returns what a memory asks for, according to its title, or else to its body; None if code cannot determine it."""
     if record.primitive not in ("decision", "learning"):
         return None
     lines = strip_boilerplate(record.body[:MAX_BODY_CHARS]).splitlines()
@@ -106,7 +110,7 @@ def find_practice(record: MemoryRecord) -> Practice | None:
 
 
 def list_actions(turns: Iterable[Turn]) -> Iterator[AgentAction]:
-    """Yields what was done in these turns, in order. What was refused or had no effect is left out."""
+    """Yields the actions in these turns, in order, except those that were refused or had no effect."""
     for turn in turns:
         for call in turn.tool_calls:
             if call.status not in ("ok", "error"):
@@ -119,8 +123,8 @@ def list_actions(turns: Iterable[Turn]) -> Iterator[AgentAction]:
 
 
 def judge_actions(practice: Practice, actions: Sequence[AgentAction]) -> Judgment | None:
-    """Returns whether the actions follow a practice or contradict it; None if neither can be seen. One action against
-    it counts, however many follow it."""
+    """Returns whether the actions follow a practice or contradict it; None if neither can be seen. A single action
+    against it is enough to contradict it, however many follow it."""
     follows = False
     for action in actions:
         is_wanted = bool(practice.wanted) and all(_is_used(name, action) for name in practice.wanted)
@@ -152,8 +156,8 @@ def _find_in_text(text: str) -> Practice | None:
 
 
 def _read_name(found: re.Match[str], group: str) -> str:
-    """Returns the name in a group without code marks; "" if it names nothing: for a common word, and for a word that
-    only begins a name ("default exports")."""
+    """Returns the name in a group without code marks. Returns "" if it names nothing: for a common word, and for a
+    word that is only the beginning of a name ("default exports")."""
     written = found[group]
     name = " ".join(written.strip("`").split()).rstrip(".,:;-/")
     if len(name) < 2 or name.lower() in _PLAIN_WORDS:
@@ -171,8 +175,8 @@ def _added_text(edit: FileEdit) -> str:
 
 
 def _is_used(name: str, action: AgentAction) -> bool:
-    """Returns whether an action uses a thing. A plain word could be anything in prose, so it counts only as a program,
-    an argument near it, or in a line that imports or lists it."""
+    """Returns whether an action uses the thing with this name. A plain word could be anything in prose, so it counts
+    only as a program, as an argument near it, or in a line that imports or lists it."""
     if not action.may_use(name):
         return False
     pattern = _name_pattern(name)
@@ -186,7 +190,7 @@ def _is_used(name: str, action: AgentAction) -> bool:
 
 
 def _command_parts(text: str, name: str) -> Iterator[str]:
-    """Yields the parts of a command line in which a name is used, not only read or looked for."""
+    """Yields the parts of a command line that use a name rather than only read or search it."""
     is_code = bool(_CODE_LIKE.search(name))
     for part in _SEPARATOR.split(text):
         plain = part.strip() if "=" in name else _ASSIGNMENT.sub("", part.strip())
@@ -206,8 +210,8 @@ def _name_pattern(name: str) -> re.Pattern[str]:
 
 
 def _without(action: AgentAction, wanted: Sequence[str], given_up: Sequence[str]) -> AgentAction:
-    """Returns an action without the wanted names that contain a name given up: `uv run pytest` does not use `pytest`
-    alone."""
+    """Returns an action without those wanted names that contain a given-up name: `uv run pytest` does not use
+    `pytest` alone."""
     text = action.text
     for name in wanted:
         if any(old != name and _name_pattern(old).search(name) for old in given_up):

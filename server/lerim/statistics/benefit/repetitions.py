@@ -1,4 +1,5 @@
-"""Whether a person says again what a memory says: the same correction or rule, in the same or in similar words."""
+"""Detects whether a person says again what a memory says: the same correction or rule, in the same or in similar
+words."""
 
 from __future__ import annotations
 
@@ -10,10 +11,11 @@ from lerim.memory import MemoryRecord, dice_overlap, word_stems
 from lerim.statistics.benefit.practices import Practice
 
 MIN_SHARED, MIN_OVERLAP = 3, 0.5
-"""A sentence says the same as a memory if it shares at least this many telling words with its title or with the
-person's own words, and Dice's coefficient of the two is at least this. Chosen on the replay's tuning projects."""
+"""Minimum number of telling words, and minimum of Dice's coefficient, that a sentence must share with the title of a
+memory or with the person's own words in it to say the same. Chosen on the replay's tuning projects."""
 MAX_PROMPT_CHARS = 2_000
-"""Of a longer prompt only the beginning is the person's own words; the rest is pasted."""
+"""Maximum number of characters compared of a prompt. Only the beginning of a longer prompt is the person's own
+words; the rest is pasted."""
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=\S)[^.!?\n]*)*[.!?]?")
 _CORRECTING = re.compile(
     r"\b(?:no|not|never|don['’]?t|doesn['’]?t|stop|instead|rather|again|already|always|must|should(?:n['’]?t)?|told|said|"
@@ -24,22 +26,24 @@ _CORRECTING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class KnownClaim:
-    """What a memory says, in the words that tell it apart: those of its title, and those of each quote of a person."""
+    """The claim of a memory as the words that distinguish it: those of its title, and those of each quote of a
+    person."""
 
     texts: tuple[frozenset[str], ...]
     practice: Practice | None
 
 
 def make_known_claim(record: MemoryRecord, practice: Practice | None) -> KnownClaim:
-    """Returns the claim of a memory to compare prompts with."""
+    """Returns the claim of a memory, with which prompts are compared."""
     quotes = (item.quote for item in record.evidence if item.who == "user")
     stems = (_telling_stems(text) for text in (record.title, *quotes))
     return KnownClaim(tuple(one for one in stems if len(one) >= MIN_SHARED), practice)
 
 
 def says_again(claim: KnownClaim, prompt: str) -> bool:
-    """Returns whether a prompt of a person says what a memory says: names what is given up and what is wanted instead,
-    or has a sentence that corrects or demands something in mostly the same words. A question never does."""
+    """Returns whether a prompt of a person says the same as a memory: it names both what is given up and what is
+    wanted instead, or it has a sentence that corrects or demands something in mostly the same words. A question
+    never does."""
     return any(_is_same(claim, sentence) for sentence in split_demands(prompt))
 
 

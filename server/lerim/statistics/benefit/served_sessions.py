@@ -20,15 +20,16 @@ AGENT_NAMES: Mapping[str, Platform] = {
     "visual studio code": "copilot",
     "vscode": "copilot",
 }
-"""The agent whose sessions these are, by a part of the name that a hook or an MCP client goes by."""
+"""The agent whose sessions to search, by a part of the name that a hook or an MCP client uses."""
 CLOCK_SLACK_SECONDS = 5.0
-"""How much earlier than the session's first turn a serving may be: the briefing at the start comes before it."""
+"""Seconds by which a serving may be earlier than the first turn of its session, because the briefing at the start
+comes before that turn."""
 _COLUMNS = f"t.vanished, s.started, s.ended, {TRANSCRIPT_COLUMNS}"
 
 
 @dataclass(frozen=True, slots=True)
 class ServedSession:
-    """A session in which memories were served. `is_gone`: its transcript is no longer there."""
+    """A session in which memories were served. `is_gone`: its transcript no longer exists."""
 
     transcript: Transcript
     is_gone: bool
@@ -37,7 +38,8 @@ class ServedSession:
 
 
 def find_platform(agent: str) -> Platform | None:
-    """Returns the agent by the name it was served under; None for one whose sessions Lerim does not read."""
+    """Returns the agent with the name under which memories were served to it; None for an agent whose sessions Lerim
+    does not read."""
     lower = agent.lower()
     return next((platform for part, platform in AGENT_NAMES.items() if part in lower), None)
 
@@ -45,11 +47,11 @@ def find_platform(agent: str) -> Platform | None:
 def find_served_sessions(
     db: sqlite3.Connection, project: str | None, servings: Sequence[Serving]
 ) -> list[ServedSession | None]:
-    """Returns the session of each serving; None if there is none or more than one that it could be. `project` limits
-    those found by time; None does not.
+    """Returns the session of each serving; None if no session, or more than one, could be the one. `project` limits the
+    sessions that are found by time; None does not.
 
     A hook knows the agent's id of the session. MCP does not, so its session is the only one of this agent in the
-    project that was going on at that moment.
+    project that was active at that moment.
     """
     by_id = _load_by_id(db, {one.session for one in servings if one.session})
     timed = _load_timed(db, project) if any(not one.session for one in servings) else []
