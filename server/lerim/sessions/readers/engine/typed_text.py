@@ -110,16 +110,19 @@ _BLOCK = re.compile(
 _CLOSES = re.compile(r"</([\w-]{1,200})>")
 _QUOTED = '"""'
 _LOGGED = re.compile(
-    r"\s{0,40}(?:\[?\d{4}-\d\d-\d\d[T ]\d|\[\d\d:\d\d:\d\d\b|(?i:\[(?:info|warn(?:ing)?|error|debug|trace|fatal)\])|"
+    r"\s{0,40}(?:\[?\d{4}([-/])\d\d\1\d\d[T ]\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |"
+    r"\[\d\d:\d\d:\d\d\b|(?i:\[(?:info|warn(?:ing)?|error|debug|trace|fatal)\])|"
     r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})? [\[(]?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b|"
     r"\d\d:\d\d:\d\d\.\d{3}\s|"  # Firefox's console
-    r"Traceback \(most recent|File \"[^\"\n]{1,300}\", line |"
-    r"\[\d\d[/.]\d\d[/.]\d\d(?:\d\d)?,? \d|\"[\w$@./-]{1,60}\"\s?: |[\w./\\-]{1,200}\.\w{1,6}:\d{1,6}:\d|"
+    r"Traceback \(most recent call last\):|File \"[^\"\n]{1,300}\", line \d{1,6}(?:, in |\s{0,4}$)|"
+    r"\[\d\d[/.]\d\d[/.]\d\d(?:\d\d)?,? \d|\{?\"[\w$@./-]{1,60}\"\s?: ?(?=\S)|"
+    r"[\w./\\-]{1,200}\.\w{1,6}(?::\d{1,6}:\d{1,6}(?::|\s{0,4}$|(?= - (?:error|warning)))|"
+    r"(?::\d{1,6}|\(\d{1,6},\d{1,6}\)): (?:error|warning|note)(?::| [A-Z]{1,4}\d))|"
     r"/[\w./-]{1,200}: line \d{1,6}: |"
     r"[^\s]{1,300}:\d{1,6} {1,4}(?:[A-Z]{3,7} https?:|Failed to load resource:|Uncaught )|"
     r"[^\n]{0,2000}\SUnderstand this (?:error|warning)\s{0,4}$|"  # the link after each message of Chrome's console
     r"\d{1,6}:\d{1,6} {2,8}(?:error|warning) {2}|"  # ESLint, in columns
-    r"[\w.-]{1,80} \d[\w.+!-]{0,40} requires [^\n]{1,500}, but you have [\w.-]{1,80} \d|"  # pip
+    r"[\w.-]{1,80} \d[\w.+!-]{0,40} requires [^\n]{1,500}, but you have [\w.-]{1,80} \d\S{0,40} which is|"  # pip
     r"at [\w$.<>]{1,200}(?:\(| \([^()\n]{0,300}(?::\d|anonymous|native))|"
     r"[\w.-]{2,60}(?:-\d{1,3} {1,40}| {2,40})\|(?: |$)|"  # Docker Compose
     r"\(\w[\w-]{0,40} pid=\d{1,9}\) |"
@@ -128,7 +131,9 @@ _LOGGED = re.compile(
     r"make(?:\[\d{1,3}\])?: \*\*\* |[\^~]{3,400}\s{0,4}$|"
     r"npm (?:ERR!|WARN\b)|[A-Za-z_][\w.]{0,80}(?:Error|Exception|Warning): |E   )"
 )
-_MAYBE_LOGGED = re.compile(r"\s{0,40}(?:\d\d:\d\d:\d\d\b|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b[:\s\[|])")
+_MAYBE_LOGGED = re.compile(
+    r"\s{0,40}(?:\[?\d{4}-\d\d-\d\d[T ]\d|\d\d:\d\d:\d\d\b|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b[:\s\[|])"
+)
 """Matches how a line of a log may begin, or a person's sentence: `10:30:00 is when it runs`, `WARN: never touch it`."""
 _FRAME = re.compile(r"\s{0,40}File \"[^\"\n]{1,300}\", line ")
 """Matches a line of a Python traceback; the line after it may be its source code."""
@@ -143,7 +148,8 @@ an address."""
 _SUBJECTS = frozenset(("subject", "betreff", "objet", "asunto"))
 _MAIL = re.compile(
     r"\s{0,8}(?:-{2,20} ?(?:original message|forwarded message|ursprüngliche nachricht|mensaje original|message "
-    r"d'origine)|begin forwarded message:|(?:on|am|le|el) [^\n]{6,200}(?:wrote|schrieb|a écrit|escribió):\s{0,4}$)",
+    r"d'origine)|begin forwarded message:|"
+    r"(?:on|am|le|el) (?=[^\n\d]{0,40}\d)[^\n]{6,200}(?:wrote|schrieb|a écrit|escribió):\s{0,4}$)",
     re.IGNORECASE,
 )
 _GREETING = re.compile(
@@ -163,10 +169,11 @@ _SCREEN = re.compile(
     rf"(?:(?:\([\w.-]{{1,40}}\) ){{0,2}}[\w.-]{{1,40}}@[\w.-]{{1,60}}[^\n$%#]{{0,80}}|"  # (venv) ana@host:~$ ls
     rf"\[\d{{1,3}}\])?"
     rf"(?:\$ [^\W\d]|\$ [./~]|% (?!of\b)[a-z./~])|"
+    rf"[\w.-]{{1,40}}@[\w.-]{{1,60}}[: ][~/][^\s$%#>]{{0,80}}[#>] \S|"  # root@host:/app# ls, ana@host ~/shop> ls
     rf"(?:PS )?[A-Z]:\\[^\n>]{{0,200}}>|"  # PS C:\app> dir
-    rf"(?:\([\w.-]{{1,40}}\) )?➜ {{2}}|diff --git a/|"
+    rf"(?:\([\w.-]{{1,40}}\) )?➜ {{2}}|diff --git a/|--- a/\S|@@ -\d|"
     rf"[⏺❯›⎿│┃┌└├╭╰]|"  # an agent's own screen
-    rf"#{{1,6}} [^\n]{{0,80}}\b[\w-]{{1,40}}\.(?:md|mdc|rst|txt)\b|"  # AGENTS.md
+    rf"#{{1,6}} [`*]{{0,2}}[\w./-]{{1,80}}\.(?:md|mdc|rst|txt)\b|"  # AGENTS.md
     rf"[\w.@-]{{2,40}}(?: [A-Z][\w.'-]{{0,30}}){{0,3}}(?: APP| BOT)?\s{{1,4}}(?:[—–-] )?\[?{_CLOCK}\]?\s{{0,4}}$|"
     rf"\[{_CLOCK}\] [^\n:]{{1,60}}:)"
 )
@@ -294,6 +301,6 @@ def _find_mail(lines: list[str]) -> int:
                 return headers[0][0]
         if greeting < 0 and _GREETING.match(line):
             greeting = at
-        elif greeting >= 0 and _SIGNED.match(line):
+        elif greeting >= 0 and _SIGNED.match(line) and any(line.strip() for line in lines[at + 1 :]):
             return greeting
     return len(lines)
