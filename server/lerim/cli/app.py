@@ -1,4 +1,4 @@
-"""The `lerim` command: registers the commands, of which each group has its own module.
+"""The `lerim` command: registers the commands. Each group of commands has its own module.
 
 docs/PROTOCOL.md documents the JSON objects that they print.
 """
@@ -45,7 +45,7 @@ _COMMANDS = {
     "model": "model:model_app",
     "org": "org:org_app",
 }
-"""Each command or group, in the order of `lerim --help`: its module in this package, and its name there."""
+"""Each command or group, in the order of `lerim --help`: its module in this package, and its name in that module."""
 
 
 def make_app(only: str = "") -> typer.Typer:

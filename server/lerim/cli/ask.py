@@ -38,7 +38,7 @@ from lerim.times import format_day
 from lerim.views import ProjectContext
 
 MAX_PASSAGE_CHARACTERS = 240
-"""How much of a passage is shown."""
+"""Maximum number of characters that are shown of a passage."""
 MIN_LINE_CHARACTERS = 20
 """No further line is shown if fewer characters than this remain."""
 
@@ -108,9 +108,12 @@ def _ask_server(
     print_sentence: Callable[[SentenceEvent], None],
     cancelled: Callable[[], bool],
 ) -> Answer | None:
-    """Returns the running server's answer; None if none that can answer runs, or if it ended before its first
-    sentence: a question changes nothing. Also None once it is `cancelled`: then the command asks no model, and finds
-    the sources of what was said. Raises LerimError."""
+    """Returns the running server's answer; None if no running server can answer, or if it ended before its first
+    sentence, which is safe because a question changes nothing.
+
+    Also returns None once it is `cancelled`: the command then asks no model, and finds the sources of what was said.
+    Raises LerimError.
+    """
     body = {"text": question.text, "use_model": question.model == "auto", "everything": question.everything}
     decoder: msgspec.json.Decoder[SentenceEvent | AnswerLine] = msgspec.json.Decoder(SentenceEvent | AnswerLine)
     events = stream_from_running_server(context.home, ["ask"], body, decoder, context.project)

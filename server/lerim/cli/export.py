@@ -45,8 +45,8 @@ class FileView(msgspec.Struct, frozen=True):
 
 
 class EditedLineView(msgspec.Struct, frozen=True):
-    """A line that somebody changed (`memory` is the id of its memory) or added (`memory` is "") in such a file.
-    `result` is what became of it: "" if nothing yet."""
+    """A line in such a file that somebody changed (`memory` is the id of its memory) or added (`memory` is "").
+    `result` says what was done with it, "" if nothing yet."""
 
     path: str
     line: int
@@ -56,8 +56,9 @@ class EditedLineView(msgspec.Struct, frozen=True):
 
 
 class ExportOutput(msgspec.Struct, frozen=True):
-    """What `export --json` prints. `memories` counts those in files; `drifted`, `unchecked` and `unapproved` those that
-    agents may not be given. `unserved` says which agents used here read none of it."""
+    """What `export --json` prints. `memories` counts the memories in files; `drifted`, `unchecked` and `unapproved`
+    count those that agents may not be given. `unserved` has a sentence for each agent used here that reads none of
+    these files."""
 
     files: list[FileView]
     memories: int

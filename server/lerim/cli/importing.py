@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 class ImportedView(msgspec.Struct, frozen=True):
     """One claim found in a file. `source` is its file and line; `state` is new, proposed, known or rejected; `id` is
-    that of the candidate, or of the memory or candidate that says the same already."""
+    the id of the candidate, or of the memory or candidate that already says the same."""
 
     title: str
     primitive: str

@@ -34,7 +34,8 @@ DAY_HELP = "such as 2026-03-02, today, yesterday, or 3d (three days ago)"
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """The days to cover, their common title (a single day has its own), and the commits if only some are wanted."""
+    """The days to cover, their common title (a single day has its own), and the commits if only some of them are
+    wanted."""
 
     spans: list[DaySpan]
     title: str = ""
@@ -157,7 +158,7 @@ def _render(chosen: _Chosen, entries: list[JournalEntry]) -> str:
 
 
 def _write_entries(scope: JournalScope, entries: list[JournalEntry], *, quiet: bool) -> None:
-    """Writes the file of each entry and says what became of it. Exits with 3 if a file was left as it is."""
+    """Writes the file of each entry and prints the result for each. Exits with 3 if a file was left as it is."""
     from lerim.journal import write_entry
 
     left_alone = False

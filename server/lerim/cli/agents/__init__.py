@@ -1,4 +1,4 @@
-"""`lerim agents`: giving memories to coding agents, in the terminal."""
+"""`lerim agents`: gives memories to coding agents, in the terminal."""
 
 import lazy_loader
 

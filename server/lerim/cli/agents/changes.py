@@ -115,7 +115,7 @@ def _show_outcome(
 
 
 def _show_trust_notes(plans: Sequence[AgentPlan], written: Sequence[str]) -> None:
-    """Prints which agents ask for trust before they use what was installed."""
+    """Prints which agents ask the person for trust before they use what was installed."""
     planned = [one for plan in plans for one in plan.edits if str(one.edit.path) in written]
     if any("codex" in one.agents and "hooks" in one.channels for one in planned):
         output.print_line("Codex skips the hooks until you trust them: run /hooks in Codex.")

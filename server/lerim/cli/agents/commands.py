@@ -184,7 +184,8 @@ def _examine(repo: Path) -> tuple[Project | None, Sequence[ConnectionView]]:
 
 
 def _open_machine(repo: Path) -> tuple[AgentMachine, Project | None]:
-    """Returns where agents' files are, seen from a folder, and the repository around it."""
+    """Returns the machine with the places of agents' files, as seen from a folder, and the repository around that
+    folder."""
     from lerim.agents import open_machine
 
     home = find_home()
@@ -212,7 +213,7 @@ def _change(
 
     machine, found_project = _open_machine(repo)
     if project and found_project is None:
-        found_project = find_project(repo, machine.home)  # says that there is none
+        found_project = find_project(repo, machine.home)  # raises the error that there is none
     levels: list[InstallLevel] = []
     if user or not project:
         levels.append("user")
@@ -223,7 +224,7 @@ def _change(
 
 
 _NO_FILE = ("missing", "extension")
-"""States of channels for which no file was written."""
+"""The states of channels for which no file was written."""
 _STATE_LABELS = {
     "installed": "yes",
     "untrusted": "untrusted",
@@ -234,7 +235,7 @@ _STATE_LABELS = {
 
 
 def _format_channel(agent: ConnectionView, channel: str) -> str:
-    """Returns the state of a channel in one cell: its best state in your files, and in the repository's."""
+    """Returns the state of a channel for one table cell: its best state in your files, and in the repository's."""
     states = [
         _STATE_LABELS[one.state] + (" (repository)" if one.level == "project" else "")
         for one in agent.channels

@@ -102,8 +102,8 @@ def backfill_command(
 
 
 def require_consent(*, yes: bool, price_shown: bool) -> None:
-    """Asks whether the shown price may be paid. Raises UsageError if no price was shown or there is nobody to ask,
-    typer.Exit for a no."""
+    """Asks whether the price that was shown may be spent. Raises UsageError if no price was shown or if there is
+    nobody to ask, typer.Exit if the answer is no."""
     if yes:
         return
     if not (price_shown and output.can_ask()):

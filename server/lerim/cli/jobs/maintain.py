@@ -52,7 +52,7 @@ _COUNT_LABELS = {
     "gone": ("memory whose code was not found", "memories whose code was not found"),
     "unchanged": ("memory unchanged", "memories unchanged"),
 }
-"""What a count of the report counts, for one and for several."""
+"""The things that each count of the report counts, for one and for several."""
 _ACTION_LABELS = {
     "accepted": "done",
     "withdrawn": "withdrawn",
@@ -70,7 +70,8 @@ _CHANGE_LABELS = {
 
 
 class MaintainAllOutput(msgspec.Struct, frozen=True):
-    """What `maintain --all-projects --json` prints: a report for each project, and problems with their list."""
+    """What `maintain --all-projects --json` prints: a report for each project, and the problems of the list of
+    projects."""
 
     reports: list[MaintainReport]
     problems: list[Problem]
@@ -147,7 +148,7 @@ def _describe_progress(event: MaintainProgress) -> str:
 
 
 def show_maintain_report(report: MaintainReport) -> None:
-    """Prints what a run found and did: counts, changes already made, and proposals with their reasons."""
+    """Prints what a run found and did: counts, changes that were made, and proposals with their reasons."""
     counts = "; ".join(_describe_count(name, count) for name, count in report.counts.items())
     output.print_line(output.escape_controls(f"{report.project}: {counts or 'no memories'} ({report.seconds:.1f} s)"))
     actions = [one for one in report.done if not one.action.startswith("proposed-")]

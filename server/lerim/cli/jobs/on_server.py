@@ -1,4 +1,4 @@
-"""Syncs and maintenance that the running server does for a command, so that it is the one process at work."""
+"""Lets the running server do a sync or maintenance for a command, so that only one process does such work."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def run_on_server(
     emit: Callable[[Any], None],
     cancelled: Callable[[], bool],
 ) -> JobReport | None:
-    """Lets the running server do this work, after what it is doing for the project, and returns the report; None if the
-    command has to do it itself: no server runs, it is another version, its environment has other keys or folders, it
-    does not know the project, or it ended meanwhile.
+    """Lets the running server do this work, after its current work for the project, and returns the report.
 
-    `body` are the options, as of the API. Raises LerimError if the work failed.
+    Returns None if the command has to do it itself: no server runs, the server is another version, its environment
+    has other keys or folders, it does not know the project, or it ended meanwhile. `body` has the options in the
+    form of the API. Raises LerimError if the work failed.
     """
     running = find_usable_server(home)
     if running is None:
@@ -88,8 +88,8 @@ def _follow(
     *,
     is_ours: bool,
 ) -> Iterator[WorkEvent]:
-    """Yields the events of the work, and emits its progress. Once `cancelled`, the work is cancelled if it `is_ours`;
-    work that was running before is only waited for no longer."""
+    """Yields the events of the work, and emits its progress. Once `cancelled` returns true, the work is cancelled if
+    it `is_ours`; for work that was running before, this only stops waiting."""
     events = stream_from_server(home, running, f"{path}/events", msgspec.json.Decoder(WorkEvent))
     for event in follow_events(events, cancelled):
         if event is None:
@@ -118,7 +118,7 @@ def _make_report(project: Project, kind: WorkKind, events: Sequence[WorkEvent]) 
 
 
 def _make_cancelled(project: Project, kind: WorkKind, found: Sequence[CandidateView] = ()) -> JobReport:
-    """Returns the report of work that the person cancelled. A sync has proposed what it `found` before."""
+    """Returns the report of work that the person cancelled. A sync had proposed what it `found` before that."""
     root = str(project.root)
     if kind == "maintain":
         return MaintainReport(root, state="cancelled", message=CANCELLED)

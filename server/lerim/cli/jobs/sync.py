@@ -151,7 +151,7 @@ def run_sync(context: ProjectContext, options: SyncOptions, *, quiet: bool) -> S
 
 
 def _make_body(options: SyncOptions) -> dict[str, str | float | None]:
-    """Returns the options of a sync as the server's API takes them."""
+    """Returns the options of a sync in the form that the server's API takes."""
     return {
         "since": options.since.isoformat() if options.since else "",
         "until": options.until.isoformat() if options.until else "",
@@ -186,9 +186,10 @@ def _ask_consent(context: ProjectContext, waits: WaitingWork) -> bool:
 
 
 def _describe_spent_today(context: ProjectContext, report: SyncReport) -> str:
-    """Says what today has cost so far, if this run paid for a model or the budget prevented that; otherwise "".
+    """Returns a sentence with the cost of today so far if this run paid for a model or if the budget prevented that;
+    otherwise "".
 
-    Also "" if the cost cannot be read: the problems of the sync say so already.
+    Also returns "" if the cost cannot be read, because the problems of the sync already say so.
     """
     from lerim.models import total_spent_today
 

@@ -1,4 +1,4 @@
-"""What `lerim sync` prints for a person: a few lines, or with `--verbose` everything that `--json` has."""
+"""Prints the report of `lerim sync` for a person: a few lines, or with `--verbose` everything that `--json` has."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _WAIT_HINTS: dict[WaitReason, str] = {
     "consent": "It costs money. To approve it, use `lerim sync --yes` or `lerim model allow`.",
     "budget": "They wait until another day; budget.per_day_usd sets the limit.",
 }
-"""What a person can do about sessions that wait for a model, by the reason they wait. Nothing for other reasons."""
+"""Hints on what a person can do about sessions that wait for a model, by the reason why they wait. There is no hint
+for other reasons."""
 
 
 def show_sync_report(
@@ -48,7 +49,7 @@ def show_sync_report(
         count = output.pluralize(left_out, "claim")
         output.print_line(f"{count} {'was' if left_out == 1 else 'were'} left out; `lerim review left-out` says why.")
     for withdrawn in report.withdrawn:
-        if withdrawn.reason != DROP_REASON_TEXTS["model-read"]:  # these are counted above
+        if withdrawn.reason != DROP_REASON_TEXTS["model-read"]:  # those are counted above
             output.print_line(
                 f"Withdrawn: {output.escape_controls(withdrawn.id)}: {output.escape_controls(withdrawn.reason)}"
             )
@@ -58,7 +59,7 @@ def show_sync_report(
 
 
 def _show_sessions(report: SyncReport) -> None:
-    """Prints how many sessions were read, and how many were not, or not to their end, and why."""
+    """Prints how many sessions were read, how many were not read, or not to their end, and why."""
     counts = report.sessions
     named = {"new": counts.new, "changed": counts.changed, "unchanged": counts.unchanged, "failed": counts.failed}
     parts = ", ".join(f"{count} {name}" for name, count in named.items() if count)
@@ -76,7 +77,7 @@ def _show_sessions(report: SyncReport) -> None:
 
 
 def _show_model_work(report: SyncReport, today: str) -> None:
-    """Prints what models did and cost, and what waits for one."""
+    """Prints what models did, what they cost, and which work waits for one."""
     for spent in report.spent:
         output.print_line(output.escape_controls(f"Called {describe_spent(spent)}."))
     if today:
@@ -88,7 +89,8 @@ def _show_model_work(report: SyncReport, today: str) -> None:
 
 
 def _list_candidates(report: SyncReport, pending: list[str]) -> None:
-    """Prints the candidates that wait, at most `MAX_LISTED`, one on a line, and what to do with them."""
+    """Prints at most `MAX_LISTED` of the candidates that wait, one on each line, and the commands for deciding on
+    them."""
     accepted = set(report.accepted)
     waiting = [one for one in report.candidates if one.id not in accepted]
     known_ids = {*pending, *(one.id for one in waiting)}
@@ -110,7 +112,7 @@ def _list_candidates(report: SyncReport, pending: list[str]) -> None:
 
 
 def _show_dropped(report: SyncReport) -> None:
-    """Prints what was left out and why. What only ranks too low is counted, since there is much of it."""
+    """Prints what was left out and why. Claims that only rank too low are counted, since there are many of them."""
     if not report.dropped:
         if report.sessions.found:
             output.print_line("Nothing was left out.")

@@ -63,7 +63,7 @@ memory_app = typer.Typer(help="List, search and change memories.", no_args_is_he
 
 PrimitiveName = Literal["decision", "learning", "question", "theme"]
 KindName = Literal[PrimitiveName, LearningKind]
-"""What a person calls the kind of a memory: its primitive, or the kind of a learning."""
+"""The name that a person uses for the kind of a memory: its primitive, or the kind of a learning."""
 Choice = TypeVar("Choice", bound=str)
 TagsOption = Annotated[list[str], typer.Option("--tag", metavar="TAG", help="Can be repeated.")]
 KindsOption = Annotated[
@@ -213,8 +213,8 @@ def _make_filters(
 
 
 def _make_query(filters: MemoryFilters, since: str, until: str, *, has_statuses: bool = True) -> dict[str, object]:
-    """Returns the same filters, with the names that the API has for them. Files are left out: their names depend on the
-    current folder."""
+    """Returns the same filters, with the names that the API uses. Files are left out, because their names depend on
+    the current folder."""
     return {
         "primitive": filters.primitives,
         "kind": filters.kinds,
@@ -280,7 +280,7 @@ def show_command(
 
 
 def _was_made_here(paths: ReviewPaths, memory_id: str) -> bool:
-    """Returns whether a memory was made on this machine. If that cannot be told, prints why."""
+    """Returns whether a memory was made on this machine. If that cannot be determined, prints the reason."""
     try:
         return memory_id in queue.list_own_memories(paths)
     except MemoryError_ as error:

@@ -147,7 +147,7 @@ def try_command(
         raise typer.BadParameter(f"There is no provider {provider!r}.", param_hint="PROVIDER")
     context = open_command_context(repo)
     if not provider:
-        find_extraction_model(context.settings, os.environ)  # says what is missing before it says that a model reads
+        find_extraction_model(context.settings, os.environ)  # reports what is missing before anything is printed
     trial = try_model(context, provider, model, base_url, paid=yes, quiet=as_json)
     if as_json:
         output.show_json(trial)

@@ -1,5 +1,5 @@
-"""Offers the models found on this machine to a person who has not chosen one: tries one on a session, then saves the
-choice."""
+"""Offers the models found on this machine to a person who has not chosen one: tries a model on one session, then
+saves the choice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lerim.process import format_command_line
 from lerim.views import ProjectContext
 
 MAX_PROPOSALS = 20
-"""How many proposals of each side are shown."""
+"""Maximum number of proposals that are shown with the model, and without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class ModelOffer:
 
     @property
     def arguments(self) -> str:
-        """How the command line names it, after `lerim model use` and `try`."""
+        """The arguments that name the model on the command line, after `lerim model use` and `try`."""
         options = ("--base-url", self.base_url) if self.base_url else ()
         return format_command_line(self.provider, *filter(None, [self.model]), *options)
 

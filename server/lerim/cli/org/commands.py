@@ -22,8 +22,8 @@ from lerim.team import DATABASE_VARIABLE
 
 
 class SetUpOutput(msgspec.Struct, frozen=True):
-    """What `org init --json` prints: the migrations applied now, the two roles of each team, and why memories are not
-    found by meaning, "" if they are."""
+    """What `org init --json` prints: the migrations applied now, the two roles of each team, and the reason why
+    memories are not found by meaning, "" if they are."""
 
     applied: list[str]
     teams: list[TeamOutput]
@@ -31,7 +31,8 @@ class SetUpOutput(msgspec.Struct, frozen=True):
 
 
 class TeamOutput(msgspec.Struct, frozen=True):
-    """A team and its roles: a member of `worker` reads and writes what is the team's, one of `reader` only reads."""
+    """A team and its roles: a member of `worker` can read and write the team's data, a member of `reader` can only
+    read it."""
 
     team: str
     worker: str

@@ -37,7 +37,7 @@ TeamOption = Annotated[
 
 
 def choose_database(database: str, team: str) -> TeamDatabase:
-    """Returns the database with its team. Raises OrgError, and UsageError if no database is named."""
+    """Returns the database with the chosen team. Raises OrgError, and UsageError if no database is named."""
     require_extra("org")
     from lerim.team import choose_team
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 
 class SearchOutput(msgspec.Struct, frozen=True):
-    """What `org search --json` prints: the memories found, and what keeps others from being found by meaning, "" for
-    nothing."""
+    """What `org search --json` prints: the memories found, and what prevents others from being found by meaning, ""
+    if nothing does."""
 
     hits: list[TeamHit]
     note: str

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 BAR_CELLS = 40
 MAX_LIMIT = 1_000_000_000
-"""The largest limit: the database can hold it."""
+"""The largest limit that the database can hold."""
 
 
 @with_error_exit

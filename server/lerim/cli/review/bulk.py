@@ -21,9 +21,11 @@ def accept_all_safe(
     as_json: bool,
     personal: bool,
 ) -> None:
-    """Accepts all waiting candidates but those that need the person's review, and prints the results.
-    `choose_quotes` is called if the person never said how quotes are kept. Exits as `show_results`. Raises
-    MemoryError_, BusyError."""
+    """Accepts all waiting candidates except those that need the person's review, and prints the results.
+
+    `choose_quotes` is called if the person never said how quotes are kept. Exits with the same codes as
+    `show_results`. Raises MemoryError_, BusyError.
+    """
     ids = _list_safe_candidates(paths)
     if not ids and not as_json:
         output.print_line("No waiting candidate can be accepted without review.")
@@ -31,8 +33,8 @@ def accept_all_safe(
 
 
 def reject_all_waiting(paths: ReviewPaths, *, as_json: bool, personal: bool) -> None:
-    """Rejects all waiting candidates, and prints the results. Exits as `show_results`. Raises MemoryError_,
-    BusyError."""
+    """Rejects all waiting candidates, and prints the results. Exits with the same codes as `show_results`. Raises
+    MemoryError_, BusyError."""
     proposals, problems, _ = queue.list_pending(paths)
     output.print_problems(problems)
     if not proposals and not as_json:

@@ -203,7 +203,8 @@ def _parse_choice(
 
 
 def _choose_quote_sharing(context: ProjectContext, *, ask: bool) -> QuoteSharing:
-    """Returns the setting; if there is none, asks on a terminal, and otherwise shares the quotes and says so."""
+    """Returns the setting for sharing quotes. If there is none, asks on a terminal; without a terminal, shares the
+    quotes and says so."""
     if context.settings.quote_sharing != "ask":
         return "local" if context.settings.quote_sharing == "local" else "shared"
     if ask and sys.stdin.isatty() and sys.stdout.isatty():
@@ -319,7 +320,8 @@ def undo_command(
 
 
 def _undo(paths: ReviewPaths, action: str) -> ResultView:
-    """Undoes an action, the last one for "". If it cannot be undone, names the command that tries it again."""
+    """Undoes the action with this id, or the last one if the id is "". If it cannot be undone, the error names the
+    command that tries again."""
     last = None if action else queue.find_undoable(paths)
     try:
         result = post_to_server(

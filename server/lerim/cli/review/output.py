@@ -45,7 +45,8 @@ def _describe_speaker(view: CandidateView, quote: Evidence) -> str:
 
 
 def _describe_origin(view: CandidateView) -> str:
-    """Describes the session a candidate comes from, and when it was said there or else proposed."""
+    """Describes the session that a candidate comes from, and when it was said there or, otherwise, when it was
+    proposed."""
     when = format_moment(view.time)
     return f"from: {view.agent} session {view.session}, {when}" if view.session else f"proposed: {when}"
 
@@ -84,8 +85,8 @@ def _describe_effect(view: CandidateView) -> str:
 def show_candidates(
     views: list[CandidateView], title: str, accepted: Collection[str] = (), waiting: Collection[str] = ()
 ) -> None:
-    """Prints candidates as a table: a unique prefix of the id, type, title, confidence, files and evidence. `waiting`
-    are the other ids the prefix must differ from; candidates in `accepted` are marked."""
+    """Prints candidates as a table: a unique prefix of the id, type, title, confidence, files and evidence.
+    `waiting` are the other ids that the prefix must differ from; candidates in `accepted` are marked."""
     rows = []
     known_ids = {*waiting, *(view.id for view in views)}
     for view in views:
@@ -110,21 +111,22 @@ def show_candidates(
 
 
 def format_type(primitive: str, kind: str | None) -> str:
-    """`learning/pitfall`, `decision`."""
+    """Formats the type of a memory: `learning/pitfall`, `decision`."""
     return f"{primitive}/{kind}" if kind else primitive
 
 
 @dataclass(frozen=True, slots=True)
 class ServerAct:
-    """What the running server does with one candidate or memory: the operation `POST {what}/{id}/{act}` of the API, and
-    its body."""
+    """An action of the running server on one candidate or memory: the operation `POST {what}/{id}/{act}` of the API,
+    and its body."""
 
     what: Literal["candidates", "memories", "left-out"]
     act: str
     body: Mapping[str, object] = field(default_factory=dict)
 
     def request(self, paths: ReviewPaths, name: str) -> ResultView | None:
-        """Lets the running server do it; None if there is none that can. Raises as `post_to_server`."""
+        """Lets the running server perform the action; returns None if no server can. Raises the same errors as
+        `post_to_server`."""
         return post_to_server(paths.home, [self.what, name, self.act], self.body, ResultView, project=paths.project)
 
 
@@ -139,9 +141,12 @@ def act_on_each(
     personal: bool = False,
     afterwards: Callable[[str], None] = lambda name: None,
 ) -> None:
-    """Lets the running server, or else `act`, act on each id and print the results; `find_id` completes what was typed.
-    A failure does not stop the others. What agents are given from the memories at `paths` is kept up to date. Exits
-    with 1 if all failed, 3 if some did."""
+    """Lets the running server, or else `act`, act on each id, and prints the results; `find_id` completes what was
+    typed.
+
+    A failure does not stop the others. The files and the index that agents get from the memories at `paths` are
+    updated. Exits with 1 if all failed, 3 if some did.
+    """
 
     def act_on(name: str) -> ResultView:
         result = on_server.request(paths, name) or make_result_view(name, act(name))
@@ -160,7 +165,7 @@ def show_each(
     as_json: bool,
     personal: bool,
 ) -> None:
-    """Act on each id and print the results, like `act_on_each`, with an `act_on` that asks the server itself."""
+    """Acts on each id and prints the results, like `act_on_each`, with an `act_on` that asks the server itself."""
     results, first_error = collect_results(ids, act_on, find_id)
     exit_code = first_error.exit_code if first_error else 1
     show_results(results, paths=paths, as_json=as_json, personal=personal, exit_code=exit_code)
@@ -175,8 +180,9 @@ def show_results(
     undo: str = "",
     exit_code: int = 1,
 ) -> None:
-    """Prints the results of several actions, which the action `undo` undoes together, if given. What agents are given
-    from the memories at `paths` is kept up to date. Exits with `exit_code` if all failed, 3 if some did."""
+    """Prints the results of several actions. If `undo` is given, that action undoes them together. The files and the
+    index that agents get from the memories at `paths` are updated. Exits with `exit_code` if all failed, 3 if some
+    did."""
     if any(result.ok for result in results):
         refresh_agent_files(paths.project, paths.home)
     if as_json:

@@ -54,7 +54,7 @@ class UpOutput(msgspec.Struct, frozen=True):
 
 class WrittenFileOutput(msgspec.Struct, frozen=True):
     """What `up --service` and `up --docker` print with `--json`: the file, whether it was written, and the commands
-    that start the server with it and remove it ("": there is none)."""
+    that start the server with it and that remove it ("" if there is no such command)."""
 
     path: str
     text: str
@@ -186,8 +186,8 @@ def logs_command(
 
 
 def _follow_log(path: Path, position: int) -> None:
-    """Shows the lines that are added to the log until Ctrl-C, or until nobody reads them (`… | head`); a log that was
-    begun anew is shown from its start."""
+    """Shows the lines that are added to the log until Ctrl-C, or until nobody reads them (`… | head`). A log that
+    was started again is shown from its beginning."""
     try:
         while output.flush_output():
             time.sleep(FOLLOW_SECONDS)

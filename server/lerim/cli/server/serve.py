@@ -59,7 +59,7 @@ def serve_command(
 
 
 def make_options(host: str, port: int, certificate: Path | None, key: Path | None, proxy_origin: str) -> ServeOptions:
-    """Returns the options as they are handed to another process, whose working folder may differ."""
+    """Returns the options in a form for another process, whose working folder may differ."""
     paths = [str(path.absolute()) if path else "" for path in (certificate, key)]
     return ServeOptions(host, port, paths[0], paths[1], proxy_origin)
 

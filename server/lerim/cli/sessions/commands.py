@@ -216,7 +216,7 @@ def _make_filters(
 
 
 def _make_query(filters: SessionFilters, since: str, until: str, limit: int) -> dict[str, object]:
-    """Returns the same filters, with the names that the API has for them."""
+    """Returns the same filters, with the names that the API uses."""
     return {
         "project": filters.projects[0] if filters.projects else "",
         "agent": filters.agent,

@@ -28,7 +28,8 @@ _RELATION_TEXTS: dict[Relation, str] = {
     "remembered": "remembered",
 }
 _SPEAKERS = {"user": SPEAKER_NAMES["user"], "assistant": SPEAKER_NAMES["assistant"]}
-"""Other entities are commands, tools and what a model names, such as a service `web`."""
+"""The entities that are speakers. Other entities are commands, tools and the things that a model names, such as a
+service `web`."""
 
 
 @with_error_exit

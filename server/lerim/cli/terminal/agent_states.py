@@ -1,4 +1,4 @@
-"""The state of agents' stores: which sessions are not read, and why."""
+"""Describes the state of agents' stores: which sessions are not read, and why."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _MENDABLE_REASONS = ("compressed", "unreadable", "failed")
 UNREAD_REASONS = ("skipped", *_MENDABLE_REASONS)
-"""The reasons of `SkippedView` for which nothing of a session or store is read. Only its own program can read one that
-is skipped: there is nothing that the person could do."""
+"""The reasons in `SkippedView` for which nothing of a session or store is read. A session that is skipped can only
+be read by the agent's own program, so the person can do nothing about it."""
 
 
 def examine_agents(project: Project | None = None) -> list[AgentView]:
@@ -27,8 +27,8 @@ def examine_agents(project: Project | None = None) -> list[AgentView]:
 
 
 def describe_skipped(agent: AgentView, *, unread: bool = False) -> Iterator[str]:
-    """Yields a line for each reason why sessions or stores of an agent are not read, or not to their end; with
-    `unread` only those of which nothing is read."""
+    """Yields a line for each reason why sessions or stores of an agent are not read, or not to their end. With
+    `unread`, only those of which nothing is read are included."""
     for skipped in agent.skipped:
         if unread and skipped.reason not in UNREAD_REASONS:
             continue
@@ -37,7 +37,8 @@ def describe_skipped(agent: AgentView, *, unread: bool = False) -> Iterator[str]
 
 
 def describe_unread(agents: Sequence[AgentView]) -> str:
-    """Says how many sessions and stores are not read for a reason that the person can mend, or returns ""."""
+    """Returns a text that says how many sessions and stores are not read for a reason that the person can fix, or
+    ""."""
     count = sum(one.count for agent in agents for one in agent.skipped if one.reason in _MENDABLE_REASONS)
     if not count:
         return ""

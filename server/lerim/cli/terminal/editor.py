@@ -55,7 +55,7 @@ def edit_in_editor(record: MemoryRecord, environ: Mapping[str, str] = os.environ
 
 
 def _read_edited_text(editor: str, path: Path) -> str:
-    """Returns the text of a file after the person has closed the editor."""
+    """Opens a file in the editor and returns its text after the person has closed the editor."""
     try:
         program, *arguments = split_editor_command(editor, sys.platform)
         program = shutil.which(program) or program  # on Windows `code` is `code.cmd`
@@ -86,7 +86,7 @@ def split_editor_command(text: str, platform: str) -> list[str]:
 
 
 def make_editor_text(record: MemoryRecord) -> str:
-    """Returns the text that the editor opens: title, tags, an empty line and the body."""
+    """Returns the text that is opened in the editor: title, tags, an empty line and the body."""
     return f"{TITLE} {record.title}\n{TAGS} {', '.join(record.tags)}\n\n{record.body.strip()}\n"
 
 

@@ -41,7 +41,8 @@ def _is_explicit_path(path: str) -> bool:
 
 
 def parse_typed_references(project: Project, references: Sequence[str]) -> tuple[str, ...]:
-    """Parses typed references as a memory stores them. Raises MemoryError_ for one outside the repository."""
+    """Parses references that a person typed into the form in which a memory stores them. Raises MemoryError_ for one
+    outside the repository."""
     return parse_references(resolve_from_root(project, one) for one in references)
 
 

@@ -1,4 +1,4 @@
-"""The former folders of a repository: which ones it may have had, and whether one that was given can be."""
+"""Checks the former folders of a repository: which ones it may have had, and whether a given folder can be one."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def check_aliases(
 
 
 def describe_missing_sessions(context: ProjectContext) -> list[str]:
-    """Returns lines that say why a repository has no sessions and what to do: the folders that it may have been in
-    before, else where to look. Raises CatalogError and ProjectError."""
+    """Returns lines that say why a repository has no sessions and what to do about it: the folders that it may have
+    been in before, or else where to look. Raises CatalogError and ProjectError."""
     folders = find_other_folders(context.project, context.home)
     if not folders:
         return [

@@ -34,8 +34,8 @@ def make_memory_id_finder(paths: ReviewPaths) -> Callable[[str], str]:
 def make_candidate_id_finder(paths: ReviewPaths) -> Callable[[str], str]:
     """Returns a function that completes the prefix of a pending candidate's id, like `make_memory_id_finder`.
 
-    The prefix of a candidate that was decided counts only if none that waits begins with it. A candidate that would
-    change a memory has the memory's id plus a number, so the memory's own id names no candidate.
+    The prefix of a candidate that was already decided on counts only if no waiting candidate has it. A candidate
+    that would change a memory has the memory's id plus a number, so the memory's own id names no candidate.
     """
     states = queue.claim_states(paths)
     ids = {one for one, state in states.items() if state == "pending"}
@@ -55,9 +55,10 @@ def make_candidate_id_finder(paths: ReviewPaths) -> Callable[[str], str]:
 
 
 def shortest_prefix(full_id: str, ids: Collection[str]) -> str:
-    """Returns the shortest prefix of an id, in whole words and with at least one, that no other of `ids` has.
+    """Returns the shortest prefix of an id that no other of `ids` has.
 
-    A number at the end is never cut off alone: without it, the id may be that of a memory.
+    It consists of whole words, at least one. A number at the end is never cut off alone, because the id without it
+    may be that of a memory.
     """
     others = [other for other in ids if other != full_id]
     words = full_id[DATE_PREFIX_LENGTH:].split("-")

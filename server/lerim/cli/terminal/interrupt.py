@@ -1,4 +1,5 @@
-"""Long work on a terminal: its progress line, and Ctrl-C, whose first press stops the work where it can be resumed."""
+"""Supports long work on a terminal: shows its progress line, and handles Ctrl-C, whose first press stops the work
+where it can be resumed."""
 
 from __future__ import annotations
 
@@ -48,9 +49,9 @@ def interruptible(grace: float | None = None) -> Iterator[Callable[[], bool]]:
 
 @contextmanager
 def show_progress(start: str, describe: Callable[[Event], str], *, quiet: bool) -> Iterator[Callable[[Event], None]]:
-    """Shows a progress line if standard error is a terminal, and yields what updates it.
+    """Shows a progress line if standard error is a terminal, and yields the function that updates it.
 
-    `start` is the first line. `describe` makes the line of an event, or "" if the event does not change it.
+    `start` is the first line. `describe` returns the line for an event, or "" if the event does not change it.
     """
     if quiet or not sys.stderr.isatty():
         yield lambda _event: None

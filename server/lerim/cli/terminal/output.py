@@ -1,4 +1,5 @@
-"""What the command line prints: tables for people, JSON for programs, errors that say what, where and what to do.
+"""Prints the output of the command line: tables for people, JSON for programs, and errors that say what happened,
+where, and what to do.
 
 Text of memories and transcripts is untrusted: its control and hidden characters are escaped before they are printed.
 """
@@ -29,13 +30,13 @@ _INVISIBLE_CHARACTERS = re.compile(
 MAX_TABLE_WIDTH = 160
 """Width in columns of a table that goes to a file or a pipe."""
 MOST_EQUAL_WARNINGS = 3
-"""How many warnings with the same message are printed with their paths."""
+"""Maximum number of warnings with the same message that are printed with their paths."""
 MIN_COLUMN_WIDTH = 10
-"""Width in columns that a text cell keeps, however narrow the terminal is."""
+"""Minimum width in columns of a text cell, however narrow the terminal is."""
 _closed_pipes: list[TextIO] = []
-"""Standard output, once nobody reads it any more."""
+"""Contains standard output once nobody reads it any more."""
 _NUMBER = re.compile(r"(?:[0-9][0-9,.]*[kMG]?)?")
-"""The cells of a column that is right-aligned and never broken. Ids are not broken either."""
+"""Matches the cells of a column that is right-aligned and never broken. Ids are not broken either."""
 
 
 class OutputError(LerimError):
@@ -45,7 +46,7 @@ class OutputError(LerimError):
 
 
 def escape_controls(text: str, *, lines: bool = False) -> str:
-    """`text` with every control, format, surrogate and private character written out as an escape.
+    """Returns `text` with every control, format, surrogate and private character written out as an escape.
 
     `lines` keeps newlines and tabs; otherwise they become single spaces, for one-line places.
     """
@@ -64,13 +65,14 @@ def _escape_character(character: str, *, lines: bool) -> str:
 
 
 def pluralize(number: int, noun: str) -> str:
-    """`1 session`, `2 sessions`, `2 memories`."""
+    """Formats a number with its noun: `1 session`, `2 sessions`, `2 memories`."""
     plural = f"{noun[:-1]}ies" if noun.endswith(("mory", "mary", "try")) else f"{noun}s"
     return f"{number:,} {noun if number == 1 else plural}"
 
 
 def format_duration(seconds: float) -> str:
-    """`1 second`, `90 seconds`, `5 minutes`, `36 hours`, `3 days`: in the largest unit of which there are two."""
+    """Formats a duration in the largest unit of which there are at least two: `1 second`, `90 seconds`, `5 minutes`,
+    `36 hours`, `3 days`."""
     for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= 2 * length:
             return pluralize(round(seconds / length), unit)
@@ -78,7 +80,7 @@ def format_duration(seconds: float) -> str:
 
 
 def format_percent(share: float) -> str:
-    """`72 %` for 0.72."""
+    """Formats a share as a percentage: `72 %` for 0.72."""
     return f"{share * 100:.0f} %"
 
 
@@ -114,8 +116,8 @@ def flush_output() -> bool:
 
 
 def is_output_read() -> bool:
-    """Returns whether standard output can still be read: False once the other end of its pipe was closed (`… | head`)
-    or its terminal is gone. On Windows, it is False only once something was written in vain."""
+    """Returns whether standard output can still be read. It cannot once the other end of its pipe was closed (`… |
+    head`) or its terminal is gone. On Windows, this is only noticed when writing has failed."""
     if _closed_pipes or not hasattr(select, "poll"):
         return not _closed_pipes
     try:
@@ -144,7 +146,8 @@ def ignore_closed_pipe() -> Iterator[None]:
 
 
 def _discard(stream: TextIO) -> None:
-    """Discards what the stream still holds and all later output; Python would otherwise fail again when it exits."""
+    """Discards the text that the stream still holds and all later output. Otherwise, Python would fail again when it
+    exits."""
     devnull = os.open(os.devnull, os.O_WRONLY)
     with suppress(OSError, ValueError):  # a stream without a file descriptor cannot fail
         os.dup2(devnull, stream.fileno())
@@ -164,12 +167,12 @@ def can_ask() -> bool:
 
 
 def ask_consent(question: str) -> bool:
-    """Asks a question on standard error and returns whether the answer is a yes."""
+    """Asks a question on standard error and returns whether the answer is yes."""
     return ask_question(f"{question} [y/N] ").lower() in ("y", "yes")
 
 
 def confirm(question: str) -> bool:
-    """Asks whether to go on with what was printed; False if standard output or input is no terminal."""
+    """Asks whether to continue with what was printed; returns False if standard output or input is not a terminal."""
     import typer  # a server and `--version` print without it
 
     return sys.stdin.isatty() and sys.stdout.isatty() and typer.confirm(question)
@@ -250,7 +253,7 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: 
         table.add_row(*map(Text, row))
     if console.measure(table, options=console.options.update(width=10_000)).maximum > console.width:
         table.padding = (0, 0)
-        console.width = max(console.width, min_table_width)  # the terminal may break lines; no number is left out
+        console.width = max(console.width, min_table_width)  # the terminal may break lines, but no number is left out
     console.print(table)
     with ignore_closed_pipe():
         sys.stdout.write(buffer.getvalue())
@@ -265,7 +268,8 @@ def show_item(head: str, lines: Iterable[str]) -> None:
 
 
 def print_problems(problems: Iterable[Problem]) -> None:
-    """Prints each problem as one line on standard error; of more than three with the same message, the first three."""
+    """Prints each problem as one line on standard error. If more than three have the same message, only the first
+    three are printed with their paths, followed by the number of the others."""
     by_message: dict[str, list[Problem]] = {}
     for problem in problems:
         by_message.setdefault(problem.message, []).append(problem)

@@ -1,4 +1,4 @@
-"""What all commands share: common options, the repository they act on, and error handling."""
+"""The parts that all commands share: common options, the repository they act on, and error handling."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ _EXTRAS: dict[str, tuple[str, type[LerimError], tuple[str, ...]]] = {
     "serve": ("The server", ServerError, ("jinja2", "starlette", "uvicorn", "watchfiles")),
     "org": ("`lerim org`", OrgError, ("procrastinate", "psycopg")),
 }
-"""The packages that some commands need beside those of every installation: what needs them, and its error."""
+"""The packages that some commands need in addition to those of every installation, with the name of what needs them
+and its error."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -131,8 +132,8 @@ def parse_day_option(text: str, option: str, now: datetime) -> date:
 
 
 def with_error_exit(command: Callable[P, R]) -> Callable[P, R]:
-    """Wraps a command: prints its errors, as JSON if `as_json` or `format` asks for it, and turns them into the exit
-    code."""
+    """Wraps a command so that its errors are printed, as JSON if `as_json` or `format` asks for it, and become the
+    exit code."""
 
     @functools.wraps(command)
     def run(*arguments: P.args, **options: P.kwargs) -> R:
@@ -171,8 +172,8 @@ def make_unexpected_error(error: Exception) -> LerimError:
 
 
 def refresh_agent_files(project: Project, home: Home) -> None:
-    """Brings what agents are given up to date: the files that Lerim has written, if the person chose that for this
-    project, which it says on standard error; and in the background the index of the hooks, if there is one."""
+    """Updates everything that agents are given: the files that Lerim has written, if the person chose that for this
+    project, which is reported on standard error; and, in the background, the index of the hooks, if there is one."""
     made, problems = views.refresh_agent_files(project, home)
     for edit in made:
         output.print_note(output.escape_controls(f"note: {edit.path.relative_to(project.root)} was brought up to date"))
@@ -180,7 +181,7 @@ def refresh_agent_files(project: Project, home: Home) -> None:
 
 
 def require_extra(extra: Literal["serve", "org"]) -> None:
-    """Raises ServerError or OrgError if packages of this extra are not installed."""
+    """Raises ServerError or OrgError if packages that belong to this extra are not installed."""
     what, error, modules = _EXTRAS[extra]
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
     if missing:

@@ -1,7 +1,7 @@
 """Sends the requests of commands to the running server, so that one process does the work, and the terminal, the
 dashboard and the editor show the same.
 
-A command does itself what the server cannot do for it.
+If the server cannot do something, the command does it itself.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from lerim.views import RunningServer, find_running_server
 Answer = TypeVar("Answer")
 Event = TypeVar("Event")
 CHECK_SECONDS = 5.0
-"""How long the server may take to say that it is usable."""
+"""Maximum number of seconds that the server may take to say that it is usable."""
 ALL = {"all": True}
 """The query for a whole list instead of a page."""
 LOOK_SECONDS = 0.2
-"""How often Ctrl-C, and the end of a killed server, are looked for."""
+"""Seconds between checks for Ctrl-C and for the end of a killed server."""
 _silent: set[RunningServer] = set()
 """Servers that did not answer this command in time. They are not asked again, so that the command waits only once."""
 
@@ -47,8 +47,9 @@ def get_from_server(
     *,
     project: Project | None = None,
 ) -> Answer | None:
-    """Returns what the running server answers to `GET /api/v1/…`, in the `project` if one is given; None if the command
-    has to find it itself, because no usable server runs or it does not answer. Raises the server's error."""
+    """Returns the running server's answer to `GET /api/v1/…`, in the `project` if one is given. Returns None if the
+    command has to find it itself, because no usable server runs or because it does not answer. Raises the server's
+    error."""
     try:
         return _request(home, project, "GET", path, query, None, kind)
     except NoAnswerError as error:
@@ -59,9 +60,11 @@ def get_from_server(
 def post_to_server(
     home: Home, path: Sequence[str], body: Mapping[str, object], kind: type[Answer], *, project: Project | None = None
 ) -> Answer | None:
-    """Returns what the running server answers to `POST /api/v1/…`, like `get_from_server`; None if it has done nothing.
+    """Returns the running server's answer to `POST /api/v1/…`, like `get_from_server`; None if the server has done
+    nothing.
 
-    Raises the server's error, and NoAnswerError if it may have done it: the command must not do it a second time.
+    Raises the server's error, and NoAnswerError if the server may have done it, in which case the command must not
+    do it a second time.
     """
     try:
         return _request(home, project, "POST", path, {}, body, kind)
@@ -72,8 +75,8 @@ def post_to_server(
 
 
 def find_usable_server(home: Home) -> RunningServer | None:
-    """Returns the running server if it would do the same as this command; None if no server runs, it is another
-    version, its environment has other keys or folders, or it did not answer this command before."""
+    """Returns the running server if it would do the same as this command. Returns None if no server runs, if it is
+    another version, if its environment has other keys or folders, or if it did not answer this command before."""
     running = find_running_server(home)
     if running is None or running in _silent:
         return None
@@ -92,7 +95,8 @@ def find_usable_server(home: Home) -> RunningServer | None:
 
 
 def follow_events(events: Iterator[Event], cancelled: Callable[[], bool]) -> Iterator[Event | None]:
-    """Yields the events of a stream of the server, and None as soon as `cancelled`, once. Raises the stream's error."""
+    """Yields the events of a stream of the server, and None, once, as soon as `cancelled` returns true. Raises the
+    stream's error."""
     received: queue.SimpleQueue[tuple[Event] | Exception | None] = queue.SimpleQueue()
 
     def receive() -> None:
@@ -123,8 +127,8 @@ def follow_events(events: Iterator[Event], cancelled: Callable[[], bool]) -> Ite
 def stream_from_running_server(
     home: Home, path: Sequence[str], body: Mapping[str, object], decoder: msgspec.json.Decoder[Event], project: Project
 ) -> Iterator[Event] | None:
-    """Returns the events that the running server answers to `POST /api/v1/…` in a project; None if the command has to
-    do it itself. Reading them raises what `request_server` raises."""
+    """Returns the events with which the running server answers `POST /api/v1/…` in a project; None if the command
+    has to do the work itself. Reading the events raises the same errors as `request_server`."""
     prepared = _prepare(home, project, path, {}, body)
     if prepared is None:
         return None
@@ -185,7 +189,8 @@ def _is_given(value: object) -> bool:
 
 
 def _is_known(project: Project, home: Home) -> bool:
-    """Returns whether the server finds the project as it is here: registered, in this folder, with these aliases."""
+    """Returns whether the server finds the project in the same state as this command: registered, in this folder,
+    with these aliases."""
     if project.is_personal:
         return True
     try:

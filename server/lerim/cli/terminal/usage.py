@@ -1,4 +1,5 @@
-"""Usage errors: with `--json` or `--format json` in the arguments, they are printed as JSON like every other error."""
+"""Prints usage errors. With `--json` or `--format json` in the arguments, they are printed as JSON like every other
+error."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ _VALUE_TEXTS = {
     "Input should be a valid number, unable to parse string as a number": "must be a number",
     "Input should be ": "must be ",
 }
-"""What the check of a value says, in the words of the command line."""
+"""Phrases in the messages about invalid values, with the words that the command line uses instead."""
 _CLICK_USAGE_ERROR = cast(type[Exception], typer.BadParameter.__mro__[1])
 """The base class of all usage errors, for which typer has no public name."""
 
@@ -32,7 +33,7 @@ class CommandGroup(TyperGroup):
         return super().parse_args(ctx, args or (["--help"] if self.no_args_is_help else args))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Returns a command whose help names its arguments without their types in Python."""
+        """Returns a command whose help shows its arguments without their Python types."""
         command = super().get_command(ctx, cmd_name)
         for parameter in getattr(command, "params", ()):
             if parameter.param_type_name == "argument":
@@ -40,8 +41,8 @@ class CommandGroup(TyperGroup):
         return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Writes the list of commands in the help, each with its whole first sentence: typer cuts it off at the end of
-        the line."""
+        """Writes the list of commands in the help, each with its whole first sentence, which typer would cut off at
+        the end of the line."""
         commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         rows = [(name, command.get_short_help_str(limit=1000)) for name, command in commands if command]
         with formatter.section("Commands"):
@@ -56,7 +57,7 @@ class RootCommandGroup(CommandGroup):
     """The root command. If the output is not JSON, it behaves as in typer."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Runs the command. The message of a usage error is put into our words."""
+        """Runs the command. The messages of usage errors are rephrased in Lerim's words."""
         try:
             return super().invoke(ctx)
         except _CLICK_USAGE_ERROR as error:
