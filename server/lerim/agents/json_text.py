@@ -229,7 +229,7 @@ def _scan_container(text: str, start: int) -> _Container:
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """How a text is laid out: one level of indentation, and the end of a line."""
+    """The layout of a text: one level of indentation, and the line end."""
 
     indent: str
     newline: str

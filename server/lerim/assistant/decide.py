@@ -158,7 +158,7 @@ def run_tool(tools: ExplorerTools, step: Step) -> LookResult:
 
 
 class Step(BaseModel):
-    """One look of the explorer."""
+    """One look of the explorer's."""
 
     tool: Literal["read", "glob", "grep", "done"] = Field(description="done: enough was seen")
     path: Text = Field(default="", description="of read: one name, such as repo/src/app.py or session/12.md")

@@ -105,8 +105,8 @@ def drop_candidate(candidate: Candidate, reason: DropReason, detail: str, score:
 
 @dataclass(frozen=True, slots=True)
 class Withdrawal:
-    """States that a later turn refutes the claim with this title that was proposed from `refuted_turn`, so the pending
-    candidate is removed."""
+    """A proposed claim that a later turn refutes, given by its title and the turn it was proposed from
+    (`refuted_turn`). Its pending candidate is removed."""
 
     refuted_turn: str
     title: str

@@ -52,7 +52,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class SessionSource:
-    """What the gate needs to know about the session.
+    """The information about a session that the gate needs.
 
     `find_words` returns everything this speaker said in the turn with this id, joined; "" for an unknown turn.
     `instruction_text` is the text read from instruction files and from our own memories, on one line in lower case.

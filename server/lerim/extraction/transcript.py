@@ -84,7 +84,7 @@ class ShownTurn(msgspec.Struct, frozen=True):
 
 
 def show_turn(turn: Turn) -> ShownTurn | None:
-    """Returns what a model is shown of a redacted turn, or None if there is nothing to show."""
+    """Returns a redacted turn in the form in which a model is shown it, or None if there is nothing to show."""
     pieces = tuple(piece for piece in _split_pieces(turn) if piece.text.strip() or piece.head not in ("", THOUGHT))
     if not pieces:
         return None

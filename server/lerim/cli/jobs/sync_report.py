@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lerim.jobs import SyncReport
 
 MAX_LISTED = 5
-"""How many candidates are listed without `--verbose`."""
+"""Maximum number of candidates that are listed without `--verbose`."""
 _WAIT_HINTS: dict[WaitReason, str] = {
     "": "The next sync continues with them.",
     "consent": "It costs money. To approve it, use `lerim sync --yes` or `lerim model allow`.",

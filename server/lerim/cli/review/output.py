@@ -1,4 +1,4 @@
-"""How the command line shows candidates and the results of commands that change them."""
+"""Prints candidates, and the results of commands that change them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands share: options, ids, tables and errors."""
+"""The parts that the commands share: options, ids, tables and errors."""
 
 import lazy_loader
 

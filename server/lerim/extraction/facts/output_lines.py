@@ -56,7 +56,7 @@ ENVIRONMENT = compile_later(
 
 
 _MISSING_COMMAND = compile_later(r"command not found: ([\w.+-]{1,40})|(?<!\S)([\w.+-]{1,40}): command not found\b")
-"""What zsh and other shells say of a command that is not installed."""
+"""Matches the message of zsh and other shells for a command that is not installed."""
 
 
 def missing_command(error: str) -> str:

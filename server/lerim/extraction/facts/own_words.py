@@ -61,7 +61,7 @@ def clip_text(text: str, most: int = MAX_READ_CHARS) -> str:
 
 @lru_cache(maxsize=8)  # several signals read the same message
 def select_own_words(text: str) -> str:
-    """Returns what a person says themselves in a message, without what they pasted and what they hand over."""
+    """Returns the words that a person says themselves in a message, without text that they pasted or hand over."""
     own = extract_own_words(text)
     return "" if is_third_party(own) else own[: find_own_words_end(own)]
 

@@ -134,8 +134,8 @@ class SessionExtraction:
     model: str = ""
 
     def run(self) -> Generator[ModelResult, None, None]:
-        """Yields what the model finds, and the progress. Raises ModelError, and the other errors of `ask_signature`; by
-        then the results of earlier windows have been yielded, and answers to later ones are cached. Raises
+        """Yields the model's findings, and the progress. Raises ModelError, and the other errors of `ask_signature`;
+        by then the results of earlier windows have been yielded, and answers to later ones are cached. Also raises
         SettingsError. If closed early, it waits for running calls to end."""
         with ThreadPoolExecutor(MAX_PARALLEL_CALLS, "window") as pool:
             candidates_by_window: list[list[Candidate]] = []

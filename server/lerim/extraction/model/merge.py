@@ -28,8 +28,8 @@ MIN_SAME_OVERLAP = 0.6  # word overlap from which code alone considers two claim
 
 @dataclass(frozen=True, slots=True)
 class JoinedCandidates:
-    """States that two candidates returned earlier make the same claim. `merged` has the quotes of both; `withdrawn`
-    is to be withdrawn."""
+    """Two candidates, returned earlier, that make the same claim. `merged` has the quotes of both; `withdrawn` is to
+    be withdrawn."""
 
     merged: Candidate
     withdrawn: Candidate

@@ -26,8 +26,8 @@ _ALWAYS = compile_later(
     r"(?! (?:mind|used|(?!(?:alias|bias|embed|focus|this)\b)\w+(?:[^es]ed|[^s]s))\b)",
     re.IGNORECASE,
 )
-"""What happened or happens (“it was never called”, “the rest never loads”), or may happen (“it can always be
-changed”), is no rule."""
+"""Matches words that state a rule. What happened or happens (“it was never called”, “the rest never loads”), or may
+happen (“it can always be changed”), is not a rule."""
 _CHOICE = compile_later(
     r"\binstead of\b|\brather than\b|\b(?:use|run|prefer|put|keep|call|write|name)\b.{1,80}\bover\b"
     r"|\b(?:use|run|prefer|put|keep|call|write|name)\b.{1,80}, not\b"
@@ -60,8 +60,8 @@ _FOR_NOW = compile_later(
     r"(?! (?:in|under|inside|below) [^ ]{0,80}[`/]))",
     re.IGNORECASE,
 )
-"""What an agent is to work with or leave alone, in the task at hand is no rule: “use the browser tool to …”, “don't
-change any other files”."""
+"""Matches instructions for the task at hand, which are not rules: what an agent should work with or leave alone
+(“use the browser tool to …”, “don't change any other files”)."""
 _IN_OTHER_LANGUAGES = compile_later(
     r"\b(?:immer(?! noch\b| wieder\b)|niemals|ab (?:jetzt|sofort)|künftig|anstatt|anstelle|standardmäßig"
     r"|siempre|jamás|nunca|a partir de ahora|por defecto|en (?:vez|lugar) de"
@@ -73,8 +73,8 @@ _IN_OTHER_LANGUAGES = compile_later(
     r"|必ず|常に|今後は|代わりに|ではなく|デフォルトで|항상|절대|앞으로는|대신",
     re.IGNORECASE,
 )
-"""The same as `_ALWAYS`, `_CHOICE`, `_ALSO` and `_WANTED` in German, Spanish, Portuguese, French, Russian, Chinese,
-Japanese and Korean, from whose sessions the ranker did not learn."""
+"""Matches the same as `_ALWAYS`, `_CHOICE`, `_ALSO` and `_WANTED` in German, Spanish, Portuguese, French, Russian,
+Chinese, Japanese and Korean. The ranker did not learn from sessions in these languages."""
 _ASKS_WITHOUT_MARK = compile_later(r"[吗嗎呢か][\s。.]*\Z")
 _CAUSE = compile_later(
     r"\broot cause\W{0,4}(?:is\b|was\b|:)(?!\W{0,4}(?:clear|obvious|now|likely|probably|un\w+|still|not)\b)",

@@ -32,7 +32,7 @@ class CommandFailure:
 
     @property
     def causes(self) -> tuple[Quote, ...]:
-        """What the agent said about the cause, if anything."""
+        """The agent's words about the cause, if any."""
         return (Quote(self.cause, self.cause_turn, "assistant"),) if self.cause else ()
 
 

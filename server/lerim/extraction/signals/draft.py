@@ -20,8 +20,9 @@ several sessions worked on; a model."""
 RANKED_SIGNALS: Final[frozenset[str]] = frozenset(("prompt", "answer", "feedback", "plan", "reply"))
 """The signals for statements, which the ranker finds."""
 Basis = Literal["ranked", "fixed", "replaced", "met", "worked", "model"]
-"""What a draft rests on: it ranked high among what was said; the exit codes of commands (fixed: the same command
-passed, replaced: another one did); several sessions met the same error or worked on it; a model said so."""
+"""The basis of a draft: it ranked high among the statements of a session; the exit codes of commands (fixed: the
+same command passed, replaced: another one did); several sessions met the same error or worked on it; a model found
+it."""
 MAX_PLACES = 3
 _NAME = compile_later(
     r"`(?:[\w$]{1,60}\.){0,3}(?P<ticked>[A-Za-z_$][\w$]{3,60})(?:\(\))?`|(?<![\w./-])(?:[\w$]{1,60}\.)?"

@@ -39,7 +39,7 @@ class Told(BaseModel):
 
 
 class SessionPart(BaseModel):
-    """The summary of a session, or of a part of one."""
+    """A session, or a part of one, in short."""
 
     title: str = Field(default="", description="4 to 12 words that say what the session is about")
     description: str = Field(default="", description="one sentence of at most 30 words")

@@ -39,7 +39,7 @@ class AgentSession:
 
     @property
     def room(self) -> int:
-        """How many characters the session may still be given."""
+        """The number of characters that the session may still be given."""
         return max(0, MAX_SESSION_CHARS - self.chars)
 
     def claim_event(self, event: str, event_id: str) -> bool:

@@ -1,4 +1,4 @@
-"""What model calls cost, which models the person agreed to, and the daily budget."""
+"""The cost of model calls, the models that the person agreed to, and the daily budget."""
 
 import lazy_loader
 

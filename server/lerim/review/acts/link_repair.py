@@ -15,8 +15,8 @@ from lerim.review.review_paths import ReviewPaths
 
 @dataclass(frozen=True, slots=True)
 class RepairResult:
-    """How many memories had links that did not agree. `action` is the id of the repair, for undoing it; `problems` are
-    the files that could not be changed."""
+    """The result of repairing links: the number of memories whose links did not agree, the id of the repair as
+    `action`, for undoing it, and, as `problems`, the files that could not be changed."""
 
     count: int = 0
     action: str | None = None
