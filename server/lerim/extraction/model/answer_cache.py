@@ -22,8 +22,9 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 
 class AnswerCache(Generic[Answer]):
-    """The newest answers of one model about the sessions of one project, each in a file of `folder` (None: nothing is
-    kept). An answer depends on the model, the instructions, its form, and the text that the model was shown."""
+    """The newest answers of one model about the sessions of one project, each in a file of `folder` (None: nothing
+    is kept). An answer is found by the model, the instructions, the JSON schema of `answer_type` (docstrings
+    included), and the text that the model was shown."""
 
     def __init__(self, folder: Path | None, model: str, answer_type: type[Answer]) -> None:
         self._folder = folder
