@@ -21,12 +21,13 @@ MAX_PROMPT_CHARS = 1_000
 """A message with more than this many characters is a document, in which "always" is mostly about the task at hand."""
 MAX_PASSAGE_CHARS = 300
 _ALWAYS = compile_later(
-    r"(?<!\bcan )(?<!\bcould )\balways\b|\b(?:from now on|going forward|in future)\b"
+    r"(?<!\bcan )(?<!\bcould )\balways\b"
+    r"(?! (?:fails|failed|crashes|crashed|breaks|broke)\b)|\b(?:from now on|going forward|in future)\b"
     r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )\bnever\b"
     r"(?! (?:mind|used|(?!(?:alias|bias|embed|focus|this)\b)\w+(?:[^es]ed|[^s]s))\b)",
     re.IGNORECASE,
 )
-"""Matches words that state a rule. What happened or happens (“it was never called”, “the rest never loads”), or may
+"""Matches words that state a rule. What happened or happens (“it was never called”, “the test always fails”), or may
 happen (“it can always be changed”), is not a rule."""
 _CHOICE = compile_later(
     r"\binstead of\b|\brather than\b|\b(?:use|run|prefer|put|keep|call|write|name)\b.{1,80}\bover\b"
@@ -40,34 +41,37 @@ _ALSO = compile_later(
     re.IGNORECASE,
 )
 _DECIDED = compile_later(
-    r"\b(?:we|i)(?:'ve| have)? (?:decided|agreed|chose|chosen|settled on|switched)\b|(?<!\bwant to )(?<!\bwanna )"
+    r"\b(?:we|i)(?:'ve| have)? (?:decided|agreed|chose|chosen|settled on|switched)\b|(?<!\bi want to )(?<!\bi wanna )"
     r"\buse\b.{2,60}\bfor\b"
     r"|\b(?:let'?s|we(?:'ll| will|'re| are)?) (?:(?:go|going|stick|sticking|stay|staying) with|switch(?:ing)? to)\b",
     re.IGNORECASE,
 )
 """Matches words that state a decision. A guess (“maybe”) is not a decision; the same applies to `_WANTED`."""
 _WANTED = compile_later(
-    r"\A\W{0,4}(?:(?:please|also|and|but|so|no|ok(?:ay)?),? )*(?:don'?t|do not|stop|avoid|use)"
-    r"(?=(?: \S+){3})(?! (?:worry|mind)\b)|\bwe (?:don'?t|do not|never|can'?t|cannot)\b|\bi(?:'d)? prefer\b"
+    r"\A\W{0,4}(?:(?:please|also|and|but|so|no|ok(?:ay)?),? )*(?:don'?t|do not|stop(?= \w+ing\b)|avoid|use)"
+    r"(?=(?: \S+){3})(?! (?:worry|mind)\b)|\bwe (?:don'?t|do not|never|can'?t|cannot)\b"
+    r"(?! (?:know|see|have|reproduce|find)\b)|\bi(?:'d)? prefer\b"
     r"|, not\b(?! (?:sure|yet|now|really|only|just|that)\b)|\blessons? learn(?:ed|t)\b",
     re.IGNORECASE,
 )
 _FOR_NOW = compile_later(
     r"\A\W{0,4}(?:(?:please|also|and|but|so|no|ok(?:ay)?),? )*"
     r"(?:use (?:(?:the|your) )?(?:/[a-z][\w:-]{0,60}(?![\w:/-]|\.\w)"
-    r"|(?:\S{1,40} ){0,2}(?:mcp|tool|skill|subagents?)\b(?= (?:to|and|or|now|again|here)\b|[^\w ]|\Z))"
+    r"|(?:\S{1,40} ){0,2}(?:mcp|tools?|skills?|subagents?)\b(?= (?:to|and|or|now|again|here)\b|[^\w -]|\Z))"
+    r"|[^\n]{0,200}\b(?:for now|yet)\W{0,3}\Z"
     r"|(?:don'?t|do not|stop) (?:chang|touch|modify|edit|revert|delet|do|fix)\w{0,3} any(?:thing| other)\b"
     r"(?! (?:in|under|inside|below) [^ ]{0,80}[`/]))",
     re.IGNORECASE,
 )
 """Matches instructions for the task at hand, which are not rules: what an agent should work with or leave alone
-(“use the browser tool to …”, “don't change any other files”)."""
+(“use the browser tool to …”, “keep it for now”, “don't change any other files”)."""
 _IN_OTHER_LANGUAGES = compile_later(
     r"\b(?:immer(?! noch\b| wieder\b)|niemals|ab (?:jetzt|sofort)|künftig|anstatt|anstelle|standardmäßig"
     r"|siempre|jamás|nunca|a partir de ahora|por defecto|en (?:vez|lugar) de"
     r"|sempre|a partir de agora|por padrão|em vez de|ao invés de"
     r"|désormais|dorénavant|par défaut|au lieu de|plutôt que"
     r"|всегда|никогда|впредь|отныне|вместо|по умолчанию|(?:мы |я )?решил[аи]?|давай(?:те)? использовать)\b"
+    r"|\A\W{0,4}(?:(?:n'|ne )(?:\w+ )?jamais|toujours)\b"
     r"|\A\W{0,4}(?:не (?:используй|трогай|надо|нужно|делай|меняй)|请?(?:不要|别|避免|禁止))"
     r"|总是|始终|永远|一律|今后|以后(?:都|要|请)|而不是|改用|默认|记住|我们(?:决定|就用|统一)|我不(?:想|希望|喜欢)"
     r"|必ず|常に|今後は|代わりに|ではなく|デフォルトで|항상|절대|앞으로는|대신",
