@@ -164,6 +164,7 @@ TEAM = '<teammate-message teammate_id="lead">\nYou are the tester.\n</teammate-m
         ([prompt("привет"), prompt("Переведи файл на русский")], "Переведи файл на русский"),
         ([prompt(SKILL), prompt("Look at the parser first")], "Look at the parser first"),
         ([prompt("[Image #1]"), prompt("Why is this button red?")], "Why is this button red?"),
+        ([prompt("hi"), prompt("修复登录")], "修复登录"),
         ([prompt("Fix it"), prompt("and then the parser of dates")], "Fix it"),
         ([prompt("hi"), prompt("B"), prompt("yes")], "hi"),
         ([prompt("hi"), prompt("❯ npm test\n3 tests failed"), prompt("Why do they fail?")], "Why do they fail?"),

@@ -28,7 +28,8 @@ the text. `handlers[name](event)` is code and does not match."""
 _BARE = compile_later(r"(?:/\S+|(?:\[[Ii]mage[^\[\]\n]{0,20}\]\s?)+)\Z")
 """A title that is only a slash command or a picture."""
 _TELLING_TITLE = 12
-"""From this many characters on, a later message gives the title of a session whose first one says nothing."""
+"""From this many bytes on, a later message gives the title of a session whose first one says nothing. Bytes, because
+four Chinese characters say as much as a dozen letters."""
 _WORD_LIMIT = 200  # characters, the longest torn word that is removed where a text is cut
 _WORD_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=.-")
 """The characters of names and secrets. Words in other scripts are never removed, since some are written without
@@ -75,7 +76,7 @@ def choose_session_title(title: str, text: str | None) -> str:
     if not title:
         return make_session_title(text)
     later = make_session_title(extract_own_words(text or ""))
-    return later if (len(later) >= _TELLING_TITLE and _says_something(later)) else title
+    return later if (len(later.encode()) >= _TELLING_TITLE and _says_something(later)) else title
 
 
 def _says_something(title: str) -> bool:
