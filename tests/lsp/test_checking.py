@@ -175,6 +175,36 @@ async def test_a_reference_to_a_file_that_git_knows_as_renamed_says_its_new_name
     memory.close()
 
 
+async def test_between_two_checks_of_all_memories_git_is_asked_once_where_a_file_is(editor: Editor) -> None:
+    def git(*arguments: str) -> None:
+        subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@b", *arguments], cwd=editor.repo, check=True)
+
+    async def message_after(other: str) -> str:
+        """The message about the file, once the memory was checked again, since it refers to another missing one too."""
+        path = write_memory(editor.repo, id="20260805-fees", references=("src/fees.py", other))
+        editor.changed(path)
+        shown = editor.client.diagnostics
+        await editor.until(lambda: any(other in one.message for one in shown.get(path.as_uri(), [])))
+        return next(one.message for one in shown[path.as_uri()] if "fees.py" in one.message)
+
+    old = editor.repo / "src" / "fees.py"
+    old.write_text(f"{APP}# fees\n", encoding="utf-8")
+    git("add", "src")
+    git("commit", "-q", "-m", "Fees")
+    write_memory(editor.repo, id="20260805-fees", references=("src/fees.py",))
+    old.rename(old.with_name("costs.py"))
+    await editor.ask(core.CHECK, {"root": editor.root})
+    assert "renamed" not in await message_after("src/one.py")
+    git("add", "-A", "src")
+    git("commit", "-q", "-m", "Costs")
+    assert "renamed" not in await message_after("src/two.py"), "it was asked at the change before"
+    await editor.ask(core.CHECK, {"root": editor.root})
+    assert "renamed to src/costs.py" in await message_after("src/three.py")
+    path = write_memory(editor.repo, id="20260805-fees")
+    path.unlink()
+    editor.changed(path)
+
+
 async def test_links_are_checked_again_when_other_memories_change(editor: Editor) -> None:
     memory = Document(editor, "c-links", "supersedes: c-later\n")
     await memory.shows(("unknown-memory", "c-later"))

@@ -108,12 +108,14 @@ def _publish_checked(sidecar: Sidecar, text: MemoryText, found: list[types.Diagn
 def _check_again(sidecar: Sidecar, text: MemoryText, with_rules: bool) -> list[Finding]:
     if text.repo is not None and (with_rules or text.repo.checks.rules_files is None):
         text.repo.checks.rules_files = read_rules_file_index(text.repo.project)
-    return check_text(sidecar, text, asks_git=with_rules)
+    return check_text(sidecar, text, asks_git=with_rules, asks_again=True)
 
 
-def check_text(sidecar: Sidecar, text: MemoryText, *, asks_git: bool = False) -> list[Finding]:
-    """Returns what is wrong in a memory or candidate (blocking). `asks_git`: in a trusted workspace, git is asked anew
-    where files are that are gone; otherwise what it said last counts."""
+def check_text(
+    sidecar: Sidecar, text: MemoryText, *, asks_git: bool = False, asks_again: bool = False
+) -> list[Finding]:
+    """Returns what is wrong in a memory or candidate (blocking). `asks_git`: in a trusted workspace, git is asked where
+    files are that are gone, except for those that it was asked about before; `asks_again`: also about those."""
     kind = kind_of_document(text.path, sidecar.home.memory)
     if kind is None:
         return []
@@ -124,7 +126,9 @@ def check_text(sidecar: Sidecar, text: MemoryText, *, asks_git: bool = False) ->
     with text.repo.checks.lock:
         context = _refreshed_context(text.repo)
         if asks_git and sidecar.options.trusted:
-            context = replace(context, renamed_files={}, git=open_git(text.repo.project.root, sidecar.environ))
+            renamed_files = {} if asks_again else context.renamed_files
+            git = open_git(text.repo.project.root, sidecar.environ)
+            context = replace(context, renamed_files=renamed_files, git=git)
         found = check_document(text.document, text.path, kind, context)
         text.repo.checks.renamed_files.update(context.renamed_files)
         return found
@@ -187,6 +191,7 @@ async def check_memories(sidecar: Sidecar, params: RootParams) -> MemoryCheckVie
     """Checks the memories of a repository and sends the diagnostics. Raises JobError."""
     repo = await sidecar.find_trusted_repo(params.root, "Checking memories")
     report = await sidecar.jobs.run_once(["check", "--repo", str(repo.project.root)], "check", CheckReport)
+    repo.checks.renamed_files.clear()  # the check has asked git; files may have been renamed since it was asked here
     repo.checks.diagnostics = await sidecar.run_in_thread(_group_diagnostics, sidecar, repo, report)
     follow_changes(sidecar)
     notifications.publish_diagnostics(sidecar, repo)
