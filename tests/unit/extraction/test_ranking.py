@@ -169,7 +169,7 @@ def test_the_body_has_the_whole_of_a_sentence_that_is_too_long_for_a_title() -> 
 def test_what_points_back_brings_the_sentence_before_it_or_is_not_proposed(word: str) -> None:
     said = f"{word} must never be changed by hand."
     [found] = [one for one in candidates(you(f"{BEFORE} {said}"), agent("Ok.")) if one.title.startswith(word)]
-    assert f"After: “{BEFORE}”" in found.body
+    assert f"Said after: “{BEFORE}”" in found.body
     assert [quote.quote for quote in found.evidence] == [said, BEFORE]
     alone = outcome(you(said), agent("Ok."))
     assert proposed(alone) == []
@@ -182,7 +182,7 @@ def test_what_points_back_brings_the_sentence_before_it_or_is_not_proposed(word:
 def test_a_sentence_that_points_and_names_nothing_brings_the_one_before_it(said: str, alone: bool) -> None:
     found = candidates(you(f"{BEFORE} {said}"), agent("Ok."))
     [one] = [item for item in found if item.title.startswith("Never change")]
-    assert ("After: “" not in one.body) is alone
+    assert ("Said after: “" not in one.body) is alone
 
 
 def test_a_sentence_that_names_nothing_is_not_brought() -> None:

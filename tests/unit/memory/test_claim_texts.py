@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lerim.memory import text_beyond_quotes
+from lerim.memory import find_replied_to, text_beyond_quotes, without_replied_to
 
 TITLE = "Keep the ids in sessions"
 SAID = "But keep the ids in sessions, they are used only there."
@@ -19,7 +19,7 @@ CHANGED = "The agent changed `a.go`."
         (SAID, [SAID], ""),
         (f"{SAID} In reply to: “Verdict: Keep them in `paths`” {CHANGED}", [SAID, ASKED], CHANGED),
         (f"{SAID} In reply to: “Where?” {CHANGED}", [SAID], f"{SAID} In reply to: “Where?” {CHANGED}"),
-        (f"{SAID} After: “Where?” {CHANGED}", [SAID, "Where?"], CHANGED),
+        (f"{SAID} Said after: “Where?” {CHANGED}", [SAID, "Where?"], CHANGED),
         (f"{SAID} In reply to: “Where?”", ["Where?"], SAID),
         (SAID, [f"Never {SAID[4:]}"], SAID),
         (SAID, [""], SAID),
@@ -64,6 +64,11 @@ def test_a_text_that_differs_from_the_title_in_form_only_is_not_shown(body: str)
 )
 def test_a_text_is_shown_that_a_quote_does_not_have_to_the_letter(body: str, quote: str) -> None:
     assert text_beyond_quotes(TITLE, body, [quote]) == body
+
+
+def test_a_person_may_write_before_and_after_of_their_own() -> None:
+    body = "Name exports by day. Before: “report.md”. After: “2026-01-02-report.md”"
+    assert (without_replied_to(body), find_replied_to(body)) == (body, "")
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def mean_overlap(one: ClaimWords, other: ClaimWords) -> float:
     return (dice_overlap(one.title, other.title) + dice_overlap(one.words, other.words)) / 2
 
 
-IN_REPLY_TO, SAID_AFTER = "In reply to: “", "After: “"
+IN_REPLY_TO, SAID_AFTER = "In reply to: “", "Said after: “"
 """Stand in a body before the words that its sentence refers back to: those of another, or of the same speaker."""
 _CONTEXT_MARK = re.compile(f"{IN_REPLY_TO}|{SAID_AFTER}")
 _REPLIED_TO = re.compile(rf"\s*(?:{_CONTEXT_MARK.pattern})([^“”\n]*(?:“[^“”\n]*”[^“”\n]*)*)”(?!\S)")
