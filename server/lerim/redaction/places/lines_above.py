@@ -183,10 +183,9 @@ def _find_table_cells(text: str, lowered: str, found_parts: Set[str]) -> Iterato
                     match = _CELL.match(cell)
                     if match is None:
                         continue
-                    is_chosen = (
-                        _PASSWORD_HEADING.match(headings[column][1])
-                        and looks_chosen(match["value"], 1)
-                        and is_odd_value(match["value"], False)
+                    is_chosen = _PASSWORD_HEADING.match(headings[column][1]) and (
+                        looks_chosen(match["value"])
+                        or (looks_chosen(match["value"], 1) and is_odd_value(match["value"], False))
                     )
                     if is_chosen or _is_secret(match["value"]):
                         yield Span(
