@@ -171,7 +171,7 @@ def _is_path_or_package(value: str, before: str) -> bool:
     """Returns whether a value is a path, the version or location of a package, a package with a scope, or a source
     file. No part of it may look random. Some packages and source files may be passwords and do not count: those after
     the name of an environment variable, those with a digit in their name (unless with a scope), and a named package
-    after the name of a secret."""
+    after the name of a secret, unless it says that it is one (`npm:token@1.2.0`)."""
     if path := _PATH.match(value):
         return not _has_scrambled_part(path["path"])
     if _ENVIRONMENT_NAME.search(before):
@@ -179,7 +179,7 @@ def _is_path_or_package(value: str, before: str) -> bool:
     if _SCOPED_PACKAGE.match(value):
         return not _KEY_OF_SECRET.search(before) and not _has_scrambled_part(value)
     package = _PACKAGE_VERSION.match(value)
-    if package and package["path"] and _KEY_OF_SECRET.search(before):
+    if package and package["path"] and not value.startswith("npm:") and _KEY_OF_SECRET.search(before):
         return False
     found = package or _LOCAL_PACKAGE.match(value) or _SOURCE_FILE.match(value)
     if found is None:
