@@ -303,7 +303,7 @@ class _HeaderReader:
         for kind in KINDS:
             if kind == written:
                 return kind
-        if written:
+        if written and primitive == "learning":
             self._add_fault("kind", f"the kind {written[:40]!r} is not one of {', '.join(KINDS)}")
         return None
 

@@ -67,6 +67,13 @@ def test_a_kind_is_of_learnings_alone_and_is_told_elsewhere() -> None:
     assert "A decision has no kind" in problem.message
 
 
+@pytest.mark.parametrize("kind", ["decision", "decison"])
+def test_a_decision_with_an_unknown_kind_is_told_once_that_it_has_none(kind: str) -> None:
+    text, decision = GOOD.replace("tags:", f"tags:\nkind: {kind}"), PATH.parent.parent / "decisions" / PATH.name
+    _, problems = examine_record(text, decision)
+    assert [problem.message for problem in problems] == ["A decision has no kind; only a learning has one. Remove it."]
+
+
 @pytest.mark.parametrize(
     "header",
     [
