@@ -30,6 +30,6 @@ export function connectionDescription({ isHere, channels, findings }: Pick<Conne
 /** What an agent's channels are for, in the list to choose from. */
 export const channelPurposes: Readonly<Record<AgentChannel, string>> = {
   mcp: "the agent asks for memories when it needs them",
-  hooks: "memories are shown to the agent with prompts, after it reads files and after commands fail",
+  hooks: "memories come with prompts, after files are read and after commands fail",
   skill: "explains to the agent when to ask",
 };

@@ -267,8 +267,8 @@ function proposalItem(proposal: protocol.TreeProposal, root: string | null): vsc
 function problemItem(problem: protocol.Problem): vscode.TreeItem {
   const path = problemFile(problem);
   const mergeable = canMerge(problem);
-  return treeItem(path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1), {
-    description: mergeable ? "merge conflict" : problem.message,
+  return treeItem(mergeable ? "Has a merge conflict" : problem.message, {
+    description: path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1),
     tooltip: `${problem.message}\n${problem.path}`,
     iconPath: new vscode.ThemeIcon(mergeable ? "git-merge" : "warning", new vscode.ThemeColor("list.warningForeground")),
     contextValue: mergeable ? "lerim.problem.merge" : "lerim.problem",

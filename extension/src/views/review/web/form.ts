@@ -55,7 +55,7 @@ export function editForm(draft: Draft, candidate: CandidateView | undefined, mem
     h("label", { attributes: { for: "edit-tags" } }, "Tags, separated by commas"),
     withSuggestions(tags, "tags", actions.complete),
     ...(hasKind ? [h("label", { attributes: { for: "edit-kind" } }, "Kind"), kind] : []),
-    ...(changesMemory ? [] : [h("label", { attributes: { for: "edit-references" } }, "References, one in each line: a file, or a file with # and a symbol"), withSuggestions(references, "references", actions.complete)]),
+    ...(changesMemory ? [] : [h("label", { attributes: { for: "edit-references" } }, "References, one per line: a file, or a file with # and a symbol"), withSuggestions(references, "references", actions.complete)]),
   );
   const submitButtons = changesMemory
     ? [button("Change Memory", ifValid(actions.saveAndAccept), { class: "primary save-accept", title: "Change the memory (Ctrl+Enter)" })]
