@@ -123,7 +123,7 @@ _LOGGED = re.compile(
     r"[^\n]{0,2000}\SUnderstand this (?:error|warning)\s{0,4}$|"  # the link after each message of Chrome's console
     r"\d{1,6}:\d{1,6} {2,8}(?:error|warning) {2}|"  # ESLint, in columns
     r"[\w.-]{1,80} \d[\w.+!-]{0,40} requires [^\n]{1,500}, but you have [\w.-]{1,80} \d\S{0,40} which is|"  # pip
-    r"at [\w$.<>]{1,200}(?:\(| \([^()\n]{0,300}(?::\d|anonymous|native))|"
+    r"at (?:[\w$.<>]{1,200}(?:\(| \([^()\n]{0,300}(?::\d|anonymous|native))|\S{1,300}:\d{1,6}:\d{1,6}\s{0,4}$)|"
     r"[\w.-]{2,60}(?:-\d{1,3} {1,40}| {2,40})\|(?: |$)|"  # Docker Compose
     r"\(\w[\w-]{0,40} pid=\d{1,9}\) |"
     r"#\d{1,3} \d{1,5}\.\d|"  # Docker's builder
@@ -167,8 +167,8 @@ _CLOCK = rf"{_DAY}\d{{1,2}}[:.]\d\d(?:\s?[AaPp]\.?[Mm]\.?)?"
 _SCREEN = re.compile(
     rf"\s{{0,8}}(?:"
     rf"(?:(?:\([\w.-]{{1,40}}\) ){{0,2}}[\w.-]{{1,40}}@[\w.-]{{1,60}}[^\n$%#]{{0,80}}|"  # (venv) ana@host:~$ ls
-    rf"\[\d{{1,3}}\])?"
-    rf"(?:\$ [^\W\d]|\$ [./~]|% (?!of\b)[a-z./~])|"
+    rf"\[\d{{1,3}}\])?\$ (?:[^\W\d]|[./~])|"
+    rf"(?:\([\w.-]{{1,40}}\) ){{0,2}}[\w.-]{{1,40}}@[\w.-]{{1,60}}[^\n$%#]{{0,80}}% (?!of\b)[a-z./~]|"  # zsh
     rf"[\w.-]{{1,40}}@[\w.-]{{1,60}}[: ][~/][^\s$%#>]{{0,80}}[#>] \S|"  # root@host:/app# ls, ana@host ~/shop> ls
     rf"(?:PS )?[A-Z]:\\[^\n>]{{0,200}}>|"  # PS C:\app> dir
     rf"(?:\([\w.-]{{1,40}}\) )?➜ {{2}}|diff --git a/|--- a/\S|@@ -\d|"
