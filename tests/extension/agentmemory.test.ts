@@ -138,6 +138,7 @@ test("from an agent's row only that agent is meant, and outside a folder only yo
   answers.picks.push("Change nothing");
   await connectAgentsToMemory(context, "gemini", countChange);
   expect(context.params(protocol.agentPlan).map(({ agents, root }) => [agents, root])).toEqual([[["gemini"], null]]);
+  expect(shown.lists.map(({ title }) => title).slice(0, 2)).toEqual(["Give Memories to Agents (1 of 2)", "Give Memories to Agents (2 of 2)"]); // the row has chosen the agent
   expect(shown.lists.find(({ placeHolder }) => placeHolder === "Choose which files to change")?.items.length).toBe(1);
 });
 

@@ -23,6 +23,13 @@ const levels = [
   { label: "Files of this repository", description: "for everybody who works in it", level: "project", picked: false },
 ] as const satisfies readonly (vscode.QuickPickItem & { level: protocol.InstallLevel })[];
 
+type Level = (typeof levels)[number];
+
+/** The levels whose files can be changed: without a folder only the person's own. */
+function levelsOf(root: string | null): readonly Level[] {
+  return root === null ? levels.slice(0, 1) : levels;
+}
+
 const questions: Readonly<Record<protocol.InstallLevel, string>> = {
   user: "Change your own files as shown?",
   project: "Change this repository's files as shown? Everybody who works in it gets the changes.",
@@ -33,10 +40,13 @@ export async function connectAgentsToMemory(context: Requester, agent: string | 
   const root = await chooseRootIfAny();
   if (root === undefined) return;
   const { agents } = await context.request(protocol.agentConnections, { root });
-  const chosen = await chooseAgents(agents, agent, { title: `${connectTitle} (1 of 3)`, placeHolder: "Choose the agents to give memories to" }, ({ isHere }) => isHere);
+  const steps = agentsOfRow(agents, agent).length === 1 ? 2 : 3;
+  const chosen = await chooseAgents(agents, agent, { title: `${connectTitle} (1 of ${steps})`, placeHolder: "Choose the agents to give memories to" }, ({ isHere }) => isHere);
   if (chosen === undefined) return;
-  const channels = await chooseChannels();
-  if (channels !== undefined) await changeFiles(context, root, { action: "install", agents: chosen, channels }, onChanged);
+  const channels = await chooseChannels(`${connectTitle} (${steps - 1} of ${steps})`);
+  if (channels === undefined) return;
+  const picked = await pickMany(levelsOf(root), { title: `${connectTitle} (${steps} of ${steps})`, placeHolder: "Choose which files to change" });
+  if (picked !== undefined) await changeFiles(context, root, { action: "install", agents: chosen, channels }, picked, onChanged);
 }
 
 /** Lerim: Stop Giving Memories to Agents…. */
@@ -50,7 +60,12 @@ export async function disconnectAgentsFromMemory(context: Requester, agent: stri
     return;
   }
   const chosen = await chooseAgents(connected, agent, { title: disconnectTitle, placeHolder: "Choose the agents that get no memories any more" }, () => false);
-  if (chosen !== undefined) await changeFiles(context, root, { action: "remove", agents: chosen, channels: [] }, onChanged);
+  if (chosen !== undefined) await changeFiles(context, root, { action: "remove", agents: chosen, channels: [] }, levelsOf(root), onChanged);
+}
+
+/** The agents that the row of `requested` stands for; none without a row. */
+function agentsOfRow(agents: readonly protocol.ConnectionView[], requested: string | undefined): readonly protocol.ConnectionView[] {
+  return agents.filter(({ agent }) => agent === requested || (requested === "copilot" && agent === "vscode"));
 }
 
 async function chooseAgents(
@@ -59,15 +74,15 @@ async function chooseAgents(
   list: ListTexts,
   isPicked: (agent: protocol.ConnectionView) => boolean,
 ): Promise<string[] | undefined> {
-  const own = agents.filter(({ agent }) => agent === requested || (requested === "copilot" && agent === "vscode"));
-  if (requested !== undefined && own.length === 1) return own.map(({ agent }) => agent);
+  const own = agentsOfRow(agents, requested);
+  if (own.length === 1) return own.map(({ agent }) => agent);
   const items = (own.length > 0 ? own : agents).map((one) => ({ label: one.name, description: connectionDescription(one), picked: isPicked(one), agent: one.agent }));
   return pickMany(items, list).then((picked) => picked?.map(({ agent }) => agent));
 }
 
-async function chooseChannels(): Promise<string[] | undefined> {
+async function chooseChannels(title: string): Promise<string[] | undefined> {
   const items = (["mcp", "hooks", "skill"] as const).map((channel) => ({ label: channelNames[channel], detail: channelPurposes[channel], picked: true, channel }));
-  return pickMany(items, { title: `${connectTitle} (2 of 3)`, placeHolder: "Choose how the agents get memories" }).then((picked) => picked?.map(({ channel }) => channel));
+  return pickMany(items, { title, placeHolder: "Choose how the agents get memories" }).then((picked) => picked?.map(({ channel }) => channel));
 }
 
 /** The picked items; undefined if there are none. */
@@ -79,11 +94,9 @@ async function pickMany<Item extends vscode.QuickPickItem>(items: readonly Item[
 type Change = Pick<protocol.AgentPlanParams, "action" | "agents" | "channels">;
 
 /** Shows and asks for the person's files and for the repository's apart, and makes the changes that were agreed to. */
-async function changeFiles(context: Requester, root: string | null, change: Change, onChanged: () => void): Promise<void> {
-  const offered = root === null ? levels.slice(0, 1) : levels;
-  const picked = change.action === "install" ? await pickMany(offered, { title: `${connectTitle} (3 of 3)`, placeHolder: "Choose which files to change" }) : offered;
+async function changeFiles(context: Requester, root: string | null, change: Change, picked: readonly Level[], onChanged: () => void): Promise<void> {
   let isPlanned = false;
-  for (const { level } of picked ?? []) {
+  for (const { level } of picked) {
     const params = { ...change, level, root };
     const plan = await context.request(protocol.agentPlan, params);
     isPlanned ||= plan.edits.length > 0 || plan.manual.length > 0;
@@ -94,7 +107,7 @@ async function changeFiles(context: Requester, root: string | null, change: Chan
     onChanged();
     showApplied(context, applied, onChanged);
   }
-  if (picked !== undefined && !isPlanned) void showInfo(change.action === "install" ? "Everything is installed already." : "There is nothing to remove.");
+  if (!isPlanned) void showInfo(change.action === "install" ? "Everything is installed already." : "There is nothing to remove.");
 }
 
 function showApplied(context: Requester, { ok, message, undo }: protocol.AgentApplyView, onChanged: () => void): void {
