@@ -282,14 +282,14 @@ async def test_the_selected_part_of_a_memory_becomes_a_memory_of_its_own(editor:
 
 
 async def test_a_check_of_all_memories_shows_closed_files_until_they_are_mended(editor: Editor) -> None:
-    wrong = write_memory(editor.repo, id="d-wrong", references=("src/nowhere.py",))
+    wrong = write_memory(editor.repo, id="d-wrong", title="Unload it", references=("src/nowhere.py",))
     result = await editor.client.protocol.send_request_async(core.CHECK, {"root": editor.repo.as_uri()})
     assert (result.memories, result.errors) == (2, 1)
     await editor.until(
         lambda: [one.code for one in editor.client.diagnostics.get(wrong.as_uri(), [])] == ["reference-gone"]
     )
     assert editor.client.diagnostics[wrong.as_uri()][0].range.start.line == 9
-    write_memory(editor.repo, id="d-wrong", references=("src/app.py",))
+    write_memory(editor.repo, id="d-wrong", title="Unload it", references=("src/app.py",))
     editor.changed(wrong)
     await editor.until(lambda: not editor.client.diagnostics[wrong.as_uri()])
 
@@ -310,6 +310,27 @@ async def test_an_open_memory_whose_file_moved_is_not_a_second_file_with_its_id(
     memory.close()
     other.unlink()
     editor.changed(other)
+
+
+async def test_a_memory_is_hinted_at_its_title_while_its_text_is_that_of_another(editor: Editor) -> None:
+    memory = Document(editor, "f-one", "")
+    other = memory.path.with_name("f-two.md")
+    for path in (memory.path, other):
+        path.write_text(memory.text.replace("id: f-one", f"id: {path.stem}"), encoding="utf-8")
+        editor.changed(path)
+    [hint] = await memory.shows(("same-memory", "T"))
+    assert hint.severity == types.DiagnosticSeverity.Hint and hint.message.startswith("f-two says the same.")
+    assert "'title': 'Merge with Duplicate'" in str(await actions_at(editor, memory.uri, hint.range))
+    memory.change("Text.", "Another text.")
+    await memory.shows()
+    memory.change("Another text.", "text")
+    await memory.shows(("same-memory", "T"))
+    other.unlink()
+    editor.changed(other)
+    await memory.shows()
+    memory.close()
+    memory.path.unlink()
+    editor.changed(memory.path)
 
 
 async def test_a_personal_memory_is_checked_too(editor: Editor) -> None:

@@ -9,6 +9,7 @@ from lsprotocol import types
 
 from lerim.lsp.protocol import core
 from lerim.lsp.server import MEMORY_COMMANDS
+from lerim.memory import parse_record
 from window import RECORD, Editor, write_memory
 
 pytestmark = pytest.mark.asyncio
@@ -72,6 +73,35 @@ async def test_a_merge_conflict_in_a_memory_of_ones_own_is_resolved_too(editor: 
     offered = await find_commands(editor, editor.open("", both, path.as_uri()))
     assert "Merged" in await run(editor, "lerim.mergeMemory", offered["lerim.mergeMemory"])
     assert "<<<<<<<" not in path.read_text("utf-8")
+
+
+async def test_two_memories_that_say_the_same_are_merged_by_the_server(editor: Editor) -> None:
+    old = write_memory(editor.repo)
+    new = write_memory(editor.repo, id="20260802-again", tags=("again",), references=("src/other.py",))
+    await editor.start(has_extension=False)
+    uri = editor.open("", new.read_text("utf-8"), new.as_uri())
+    [hint] = await editor.until(
+        lambda: [one for one in editor.client.diagnostics.get(uri, []) if one.code == "same-memory"]
+    )
+    assert hint.severity == types.DiagnosticSeverity.Hint and RECORD.id in hint.message
+    offered = await find_commands(editor, uri)
+    assert "Merged" in await run(editor, "lerim.mergeMemory", offered["lerim.mergeMemory"])
+    kept = parse_record(old.read_text("utf-8"), old)
+    assert (kept.tags, kept.references) == ((*RECORD.tags, "again"), (*RECORD.references, "src/other.py"))
+    assert not new.exists() and f"superseded_by: {RECORD.id}" in (
+        editor.repo / ".lerim/memory/archived/decisions/20260802-again.md"
+    ).read_text("utf-8")
+
+
+async def test_a_memory_of_ones_own_that_says_the_same_is_merged_too(editor: Editor) -> None:
+    folder = editor.home / ".lerim/memory/decisions"
+    folder.mkdir(parents=True)
+    old = write_memory(editor.repo, references=()).rename(folder / f"{RECORD.id}.md")
+    new = write_memory(editor.repo, id="20260802-again", references=()).rename(folder / "20260802-again.md")
+    await editor.start(has_extension=False)
+    offered = await find_commands(editor, editor.open("", old.read_text("utf-8"), old.as_uri()))
+    assert "Merged" in await run(editor, "lerim.mergeMemory", offered["lerim.mergeMemory"])
+    assert old.exists() and not new.exists()
 
 
 async def test_hovers_have_no_links_to_commands(editor: Editor) -> None:

@@ -8,13 +8,15 @@ from pathlib import Path
 
 from lerim.check.contradictions import RulesFileIndex, index_rules_files
 from lerim.errors import BoundaryError, MemoryError_
-from lerim.memory import Drift, SourceReader, Store
+from lerim.memory import Drift, MemoryEntry, ReferenceMap, SourceReader, Store, claim_text
 from lerim.project import Git, Project, find_word, find_words, tracked
 from lerim.rules_files import list_rules_lines
 
 MAX_RENAMES_ASKED = 100
 """Maximum number of files that git is asked about in one check, because each question may take seconds in a long
 history."""
+MAX_TITLES_COMPARED = 20
+"""Maximum number of memories with the same title that are read to compare them with one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,8 @@ class CheckContext:
     drifted or moved, by id; `moves` maps memories to the current places of their references. `rules_files` has the
     statements of rules files. `known_paths` maps ids to their files if these were listed just now. If `environ` is
     given, git is asked where a missing symbol is defined now. `renamed_files` maps files that are gone to their new
-    paths, "" if git does not know one; for files that are not in it, `git` is asked.
+    paths, "" if git does not know one; for files that are not in it, `git` is asked. `live` has the live memories;
+    without it, none is found that says the same as another.
     """
 
     project: Project
@@ -38,8 +41,10 @@ class CheckContext:
     environ: Mapping[str, str] | None = None
     renamed_files: dict[str, str] = field(default_factory=dict)
     git: Git | None = None
+    live: ReferenceMap | None = None
     _tracked: dict[str, list[str]] = field(default_factory=dict)
     _files_by_word: dict[str, list[str]] = field(default_factory=dict)
+    _claims: dict[str, str] = field(default_factory=dict)
 
     def paths_of(self, memory_id: str) -> list[Path]:
         """Returns the files that have an id."""
@@ -72,6 +77,28 @@ class CheckContext:
         if word not in self._files_by_word:
             self._files_by_word[word] = find_word(self.project.root, word, self.environ)
         return self._files_by_word[word]
+
+    def list_same_claims(self, path: Path, title: str, body: str) -> list[MemoryEntry]:
+        """Returns the live memories of the same primitive as the memory in `path` that say what this title and body
+        say, newest first. Only files of memories with the same title are read, each once, and at most
+        MAX_TITLES_COMPARED of them. Empty if the memory in `path` is not live."""
+        own = self.live.entry_for(path) if self.live is not None else None
+        if self.live is None or own is None:
+            return []
+        titled = [
+            entry for entry in self.live.titled_like(title) if entry.primitive == own.primitive and entry.id != own.id
+        ]
+        claim = claim_text(title, body)
+        return [entry for entry in titled[:MAX_TITLES_COMPARED] if self._load_claim(entry.id) == claim]
+
+    def _load_claim(self, memory_id: str) -> str:
+        if memory_id not in self._claims:
+            try:
+                record = self.store.load_by_id(memory_id).record
+                self._claims[memory_id] = claim_text(record.title, record.body)
+            except (MemoryError_, BoundaryError):
+                self._claims[memory_id] = ""
+        return self._claims[memory_id]
 
     def load_ends(self, memory_id: str) -> tuple[str, ...]:
         """Returns the ids that a memory replaces or resolves."""

@@ -28,6 +28,8 @@ def check_document(document: MemoryDocument, path: Path, kind: DocumentKind, con
         if "archived" not in path.parts[-4:]:
             found += check_reference_values(document, path, context)
             found += _check_against_rules_files(document, path, context)
+            if kind == "memory":
+                found += _check_same_claims(document, path, context)
     return sorted(found, key=lambda one: (one.span.start_line, one.span.start_character))
 
 
@@ -58,10 +60,22 @@ def _check_against_rules_files(document: MemoryDocument, path: Path, context: Ch
     if context.rules_files is None:
         return
     title = document.field("title")
-    lines = document.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    body = "\n".join(lines[document.body.start_line :])
-    line = context.rules_files.find_contradiction(f"{title.text if title else ''}\n{body}")
+    line = context.rules_files.find_contradiction(f"{title.text if title else ''}\n{_body_of(document)}")
     if line is not None:
         said = " ".join(redact_secrets(line.text).text.split())[:200]
         message = f"{line.path}, line {line.line}, says the opposite: “{said}”"
         yield Finding("contradiction", message, str(path), value_span(title))
+
+
+def _check_same_claims(document: MemoryDocument, path: Path, context: CheckContext) -> Iterator[Finding]:
+    title = document.field("title")
+    same = context.list_same_claims(path, title.text, _body_of(document)) if title is not None else []
+    if same:
+        others = f"{same[0].id} says" if len(same) == 1 else f"{len(same)} memories, such as {same[0].id}, say"
+        message = f"{others} the same. Merge them with `lerim memory merge {path.stem}`, or archive one."
+        yield Finding("same-memory", message, str(path), value_span(title))
+
+
+def _body_of(document: MemoryDocument) -> str:
+    lines = document.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return "\n".join(lines[document.body.start_line :])

@@ -29,6 +29,7 @@ RULES: Mapping[str, CheckRule] = {
     "unknown-key": CheckRule("hint", "The header has a key that Lerim does not know. It is kept."),
     "repeated-key": CheckRule("warning", "A key occurs twice in the header, and only its last value counts."),
     "memory-twice": CheckRule("error", "Two files have the same id."),
+    "same-memory": CheckRule("hint", "Another memory has the same title and text."),
     "memory-misplaced": CheckRule("warning", "A markdown file is not in a folder of memories."),
     "unknown-memory": CheckRule("warning", "A link names a memory that does not exist."),
     "link-circle": CheckRule("error", "Memories replace or resolve each other in a circle."),

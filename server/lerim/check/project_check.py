@@ -67,6 +67,7 @@ def check_project(
         known_paths=paths_by_id,
         environ=environ,
         git=git,
+        live=live,
     )
     context.search_words(_list_lost_words(live, summary))
     for path in memory_paths:

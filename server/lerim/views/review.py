@@ -138,8 +138,8 @@ def make_result_view(name: str, result: ReviewResult) -> ResultView:
 
 
 def merge_memory(paths: ReviewPaths, memory_id: str, *, preview: bool) -> MergedFileOutput:
-    """Merges both sides of a git conflict in a memory, or the files with this id; a `preview` writes nothing. Raises
-    what `merge_conflict` raises."""
+    """Merges both sides of a git conflict in a memory, the files with this id, or the memories that say the same; a
+    `preview` writes nothing. Raises what `merge_conflict` raises."""
     path = paths.store().path_of(memory_id) or paths.project.memory_dir / "decisions" / f"{memory_id}.md"
     merged = merge_conflict(paths, path, preview=preview)
     if merged.result is None:

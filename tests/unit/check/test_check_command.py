@@ -28,7 +28,8 @@ HEAD = "title: T\ncreated: 2026-08-01\nupdated: 2026-08-01\nsource: manual\nconf
 def put(repo: Path, name: str, header: str, body: str = "Text.", folder: str = "decisions") -> Path:
     path = repo / ".lerim" / "memory" / folder / f"{name}.md"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"---\nid: {name}\n{HEAD}{header}---\n\n{body}\n", encoding="utf-8")
+    head = HEAD.replace("title: T", f"title: {name}")
+    path.write_text(f"---\nid: {name}\n{head}{header}---\n\n{body}\n", encoding="utf-8")
     return path
 
 
@@ -85,6 +86,26 @@ def test_every_kind_of_finding_stands_at_its_line(repo: Path, isolated: Path, mo
     assert "Lerim does not know the key `tag`, and keeps it. Did you mean `tags`?" in text
     assert "AGENTS.md, line 3, says the opposite: “Never mock the database in tests.”" in text
     assert SECRET not in text and text.endswith("Checked 13 memories: 10 errors, 6 warnings.\n")
+
+
+def test_memories_of_one_kind_that_say_the_same_are_hinted_at_their_titles(repo: Path, isolated: Path) -> None:
+    texts = {"20260801-one": "Text.", "20260802-two": "*text*", "20260803-other": "Another text."}
+    for name, body in texts.items():
+        path = put(repo, name, "", body)
+        path.write_text(path.read_text().replace(f"title: {name}", "title: Use uv"))
+    learning = put(repo, "20260804-learning", "kind: insight\n", folder="learnings")
+    learning.write_text(learning.read_text().replace("title: 20260804-learning", "title: Use uv"))
+    old = put(repo, "20260805-old", "superseded_by: 20260801-one\n")
+    old.write_text(old.read_text().replace("title: 20260805-old", "title: Use uv"))
+    options = ("--repo", str(repo))
+    same = [one for one in answer("check", *options)["findings"] if one["code"] == "same-memory"]
+    assert [(one["path"].rpartition("/")[2], one["severity"], one["line"], one["column"]) for one in same] == [
+        ("20260801-one.md", "hint", 3, 8),
+        ("20260802-two.md", "hint", 3, 8),
+    ]
+    assert same[0]["message"] == (
+        "20260802-two says the same. Merge them with `lerim memory merge 20260801-one`, or archive one."
+    )
 
 
 @pytest.mark.parametrize(("header", "line"), [("primitive: decison\n", 8), ("", 0)])

@@ -216,7 +216,8 @@ def merge_command(
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
-    """Merge the two sides of a git conflict in a memory, or two files with the same id. Shows the difference first."""
+    """Merge the two sides of a git conflict in a memory, two files with the same id, or memories that say the same.
+    Shows the difference first."""
     paths = find_review_paths(repo, personal)
     memory_id = make_memory_id_finder(paths)(memory_id)
     preview = _merge(paths, memory_id, preview=True)

@@ -167,11 +167,16 @@ class Repos:
     def list_personal_memories(self) -> Sequence[MemoryEntry]:
         """Returns the personal memories, newest first, after rereading files that changed since the last call
         (blocking)."""
+        return self.scan_personal_memories().entries
+
+    def scan_personal_memories(self) -> ReferenceMap:
+        """Returns the map of the personal memories after rereading files that changed since the last call
+        (blocking)."""
         with self._build_lock:
             if self._personal_references is None:
                 self._personal_references = ReferenceMap(self._home.memory, self._home.root)
             self._personal_references.scan()
-            return self._personal_references.entries
+            return self._personal_references
 
     def forget_file(self, uri: str) -> None:
         """Forgets the location of a closed document."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from lerim.memory.claims import claim_text
 from lerim.memory.links import linked_ids
 from lerim.memory.record import LearningKind, Primitive
 from lerim.memory.reference import Reference, parse_reference
@@ -33,6 +34,8 @@ class MemoryEntry:
     tags: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     """The ids of the memories that this one names: what it ends, what ended it, and related ones."""
+    title_hash: int = 0
+    """The result of `hash_title` for the title."""
 
     @property
     def path(self) -> Path:
@@ -87,7 +90,13 @@ def entry_of(stored: StoredMemory, found: MemoryFile) -> MemoryEntry:
         verified=sys.intern(record.verified),
         tags=tuple(map(sys.intern, record.tags)),
         links=linked_ids(record),
+        title_hash=hash_title(record.title),
     )
+
+
+def hash_title(title: str) -> int:
+    """Returns a hash that is equal, in one process, for titles that differ only in form."""
+    return hash(claim_text(title, ""))
 
 
 def newest_first(entries: Iterable[MemoryEntry]) -> tuple[MemoryEntry, ...]:

@@ -20,6 +20,7 @@ from lerim.memory.references.entries import (
     MovedReferences,
     ReferenceMoves,
     entry_of,
+    hash_title,
     moved_references,
     newest_first,
     symbol_names,
@@ -69,6 +70,7 @@ class ReferenceMap:
         self._change_count = 0
         self._sorted: tuple[int, tuple[MemoryEntry, ...]] = (0, ())  # by which change, and the entries then
         self._linking: tuple[int, Mapping[str, Sequence[MemoryEntry]]] = (0, {})  # by the id that they name
+        self._titled: tuple[int, Mapping[int, Sequence[MemoryEntry]]] = (0, {})  # by the hash of their titles
         self._links: dict[str, tuple[EndingLink, ...]] = {}
         self._end_kinds: Mapping[str, EndKind] = {}
         self._ended_entries: dict[str, MemoryEntry] = {}
@@ -152,6 +154,16 @@ class ReferenceMap:
                     linking.setdefault(link, []).append(entry)
             found = self._linking = (count, linking)
         return tuple(found[1].get(memory_id, ()))
+
+    def titled_like(self, title: str) -> tuple[MemoryEntry, ...]:
+        """Returns the live memories whose titles differ from this one at most in form, newest first."""
+        count, found = self._change_count, self._titled  # made at the first use after a change, as `entries`
+        if found[0] != count:
+            titled: dict[int, list[MemoryEntry]] = {}
+            for entry in self.entries:
+                titled.setdefault(entry.title_hash, []).append(entry)
+            found = self._titled = (count, titled)
+        return tuple(found[1].get(hash_title(title), ()))
 
     def entry_of_id(self, memory_id: str) -> MemoryEntry | None:
         """Returns the live memory with this id, or None."""

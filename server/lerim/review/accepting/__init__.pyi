@@ -8,6 +8,7 @@ from .bulk import decide_in_bulk as decide_in_bulk
 from .edit_or_reject import edit_candidate as edit_candidate
 from .edit_or_reject import reject_candidate as reject_candidate
 from .effects import file_change as file_change
+from .effects import rewrite_effects as rewrite_effects
 from .new_memory import SessionOrigin as SessionOrigin
 from .new_memory import add_memory as add_memory
 from .outdated import withdraw_archiving as withdraw_archiving

@@ -87,7 +87,9 @@ def compute_effects(store: Store, proposal: Proposal, verify: Verify = lambda me
             evidence = store.quotes.text_with_evidence(kept.record, proposal.record.evidence)
             return Effects(kept.record.id, tuple(_private_change(store, kept.record.id, evidence)), kept.path)
         case "update" | "merge":
-            return _update_effects(store, proposal, target_memories[0], target_memories[1:], verify)
+            kept, *ended = target_memories
+            overwrites = proposal.overwrites_body
+            return rewrite_effects(store, proposal.record, kept, ended, verify, overwrite_body=overwrites)
         case "add" if target_memories:
             return _restore_effects(store, proposal, target_memories[0], verify)
         case _:
@@ -102,19 +104,30 @@ def _require_targets(proposal: Proposal) -> tuple[StoredMemory, ...]:
     raise NotFoundError("A memory this is about cannot be read.", where=where, todo="Check its file.")
 
 
-def _update_effects(
-    store: Store, proposal: Proposal, kept: StoredMemory, ended: Sequence[StoredMemory], verify: Verify
+def rewrite_effects(
+    store: Store,
+    new: MemoryRecord,
+    kept: StoredMemory,
+    ended: Sequence[StoredMemory],
+    verify: Verify,
+    *,
+    overwrite_body: bool = False,
 ) -> Effects:
+    """Computes the file changes of rewriting a memory, which keeps its id, with the words of `new` (`updated_text`),
+    and of ending others by it.
+
+    Raises NotFoundError if a memory cannot be read, MemoryError_ if a file cannot be changed line by line.
+    """
     before = store.read_text(kept.path)
     others = [one.record for one in ended]
-    after = updated_text(proposal.record, before, kept.path, store, others, overwrite_body=proposal.overwrites_body)
+    after = updated_text(new, before, kept.path, store, others, overwrite_body=overwrite_body)
     updated = parse_record(after, kept.path)
     verified = verify(updated, [kept.record, *others])
     if verified.references != updated.references:
         after = text_with_references(after, kept.path, verified.references)
     if verified.verified:
         after = record.update_record_text(after, {"verified": verified.verified}, where=str(kept.path))
-    changes = [*_end_changes(store, ended, kept.record), *quotes_changes(store, kept.record.id, proposal.record)]
+    changes = [*_end_changes(store, ended, kept.record), *quotes_changes(store, kept.record.id, new)]
     return Effects(kept.record.id, (*changes, file_change(store, kept.path, before, after)), kept.path)
 
 
@@ -123,7 +136,8 @@ def _restore_effects(store: Store, proposal: Proposal, kept: StoredMemory, verif
     if not files.is_absent(path):
         todo = "Move one of the two files away, or give it another id."
         raise MemoryError_("Another active memory has this id.", where=str(path), todo=todo)
-    rewritten = _update_effects(store, proposal, kept, (), verify)
+    overwrites = proposal.overwrites_body
+    rewritten = rewrite_effects(store, proposal.record, kept, (), verify, overwrite_body=overwrites)
     *private, written = rewritten.changes
     moved = (file_change(store, path, None, written.after), file_change(store, kept.path, written.before, None))
     return Effects(kept.record.id, (*private, *moved), path)

@@ -1,4 +1,4 @@
-"""Merges memory files: a file with git conflict markers, or two files with the same id."""
+"""Merges memory files: a file with git conflict markers, files with the same id, or memories that say the same."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lerim.errors import ConflictError, MemoryError_, NotFoundError, Problem
+from lerim.errors import ConflictError, NotFoundError, Problem
 from lerim.memory import Store, is_older, merge_file_texts, parse_record, split_conflict
 from lerim.process import format_command_line
 from lerim.project import find_half_removed_paths, read_merge_stages
 from lerim.review import actions
 from lerim.review.accepting import file_change
+from lerim.review.acts.duplicate_merge import plan_duplicate_merge
 from lerim.review.acts.held_memory import perform_act
 from lerim.review.candidates import redacted_diff
 from lerim.review.ledger import FileChange
@@ -30,15 +31,15 @@ class ConflictMerge:
 
 
 def merge_conflict(paths: ReviewPaths, path: Path, *, preview: bool = False) -> ConflictMerge:
-    """Merges both sides of a memory's file that has conflict markers, or the files that have the same id as this one.
-    With `preview`, nothing is written.
+    """Merges both sides of a memory's file that has conflict markers, or the files that have the same id as this one,
+    or else the memories that say the same as this one (`duplicate_merge.py`). With `preview`, nothing is written.
 
     Raises NotFoundError if there is nothing to merge, ConflictError if one side removed the memory, MemoryError_ if
     a side is not a memory, StaleError, BusyError, BoundaryError.
     """
     if preview:
         store = paths.store()
-        changes, _ = _plan_merge(paths, store, path)
+        changes, _ = _plan_merge(paths, store, path, preview=True)
         return ConflictMerge(_describe_changes(store, changes))
     with actions.locked_ledger(paths) as ledger:
         store = paths.store()
@@ -94,9 +95,11 @@ def _removed_error(path: Path) -> ConflictError:
     return ConflictError(message, where=str(path), todo=todo)
 
 
-def _plan_merge(paths: ReviewPaths, store: Store, path: Path) -> tuple[list[FileChange], Path]:
-    """Returns the changes that merge all files of an id, and the path of the file that remains. Its change comes
-    first."""
+def _plan_merge(
+    paths: ReviewPaths, store: Store, path: Path, *, preview: bool = False
+) -> tuple[list[FileChange], Path]:
+    """Returns the changes that merge all files of an id, or the memories that say the same, and the path of the file
+    that remains. Its change comes first."""
     store.relative_name(path)
     memory_files = store.paths_of(path.stem)
     if not memory_files:
@@ -106,10 +109,7 @@ def _plan_merge(paths: ReviewPaths, store: Store, path: Path) -> tuple[list[File
     if len(found) == 1:
         if any(one.path == str(memory_files[0]) for one in find_unmerged_problems(paths)):
             raise _removed_error(memory_files[0])
-        todo = "There is nothing to merge."
-        raise MemoryError_(
-            "Only one file has this id, and git left no conflict in it.", where=str(memory_files[0]), todo=todo
-        )
+        return plan_duplicate_merge(paths, store, memory_files[0], preview=preview)
     kept, text = found[0]
     for other, side in found[1:]:
         if is_older(parse_record(text, kept), parse_record(side, other)):
@@ -129,5 +129,8 @@ def _plan_merge(paths: ReviewPaths, store: Store, path: Path) -> tuple[list[File
 def _describe_changes(store: Store, changes: Sequence[FileChange]) -> str:
     kept, *others = changes
     parts = [redacted_diff(kept.before or "", kept.after or "", store.relative_name(Path(kept.path)))]
-    parts += [f"{store.relative_name(Path(one.path))} is removed; the file above has its text." for one in others]
+    archived = {Path(one.path).name for one in others if one.after is not None}
+    for path in (Path(one.path) for one in others if one.after is None):
+        what = "archived" if path.name in archived else "removed"
+        parts.append(f"{store.relative_name(path)} is {what}; the file above has its text.")
     return "\n".join(filter(None, parts))

@@ -29,7 +29,7 @@ from lerim.memory import TextSpan, Value, check_references, kind_of_document
 MAX_REPLACEMENTS = 5
 PREFERRED = frozenset({"reference-gone", "reference-moved", "unknown-key", "memory-value"})
 """Codes whose first replacement is most likely what the person means."""
-MERGED = frozenset({"memory-conflict", "memory-twice"})
+MERGED = frozenset({"memory-conflict", "memory-twice", "same-memory"})
 OUTDATED = frozenset({"drifted", "reference-gone", "contradiction"})
 
 
@@ -90,7 +90,7 @@ def _fixes(sidecar: Sidecar, text: MemoryText, finding: Finding, commands: _Comm
     if finding.code in MERGED and sidecar.options.trusted:
         # the extension shows the result first, of the file that is open
         arguments = [] if sidecar.has_extension else [text.uri]
-        title = "Merge with Duplicate" if finding.code == "memory-twice" else "Resolve Merge Conflict in Memory"
+        title = "Resolve Merge Conflict in Memory" if finding.code == "memory-conflict" else "Merge with Duplicate"
         yield commands.make(title, MERGE_MEMORY, types.CodeActionKind.QuickFix, [diagnostic], arguments)
     if finding.code == "drifted" and commands.is_available:
         yield commands.make("Mark Memory as Still True", VERIFY_MEMORY, types.CodeActionKind.QuickFix, [diagnostic])

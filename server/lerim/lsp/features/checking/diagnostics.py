@@ -121,7 +121,8 @@ def check_text(
         return []
     if text.repo is None:
         project = make_personal_project(sidecar.home)
-        context = CheckContext(project, text.store, SourceReader(project.root))
+        live = sidecar.repos.scan_personal_memories()
+        context = CheckContext(project, text.store, SourceReader(project.root), live=live)
         return check_document(text.document, text.path, kind, context)
     with text.repo.checks.lock:
         context = _refreshed_context(text.repo)
@@ -148,6 +149,7 @@ def _refreshed_context(repo: Repo) -> CheckContext:
         moves,
         checks.rules_files,
         renamed_files=checks.renamed_files,
+        live=repo.references,
     )
 
 

@@ -33,8 +33,8 @@ async def act_on_memory(sidecar: Sidecar, params: MemoryActParams) -> MemoryActV
 
 
 async def merge_memory(sidecar: Sidecar, params: MergeParams) -> MergeView:
-    """Merges both sides of a memory file with git conflict markers, or the files that share one id. The repository does
-    not matter for one of the person's own memories."""
+    """Merges both sides of a memory file with git conflict markers, the files that share one id, or the memories that
+    say the same. The repository does not matter for one of the person's own memories."""
     sidecar.require_trust("Changing memories")
     is_personal = Path(params.path).is_relative_to(sidecar.home.memory)
     repo = None if is_personal else await sidecar.find_repo(params.root)
