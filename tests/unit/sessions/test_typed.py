@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lerim.sessions.readers.engine.typed_text import extract_own_words, split_message
+from lerim.sessions.readers.engine.pasted_text import extract_own_words, split_message
 
 OWN = "Always use uv here."
 

@@ -25,6 +25,8 @@ from .lenient_json import split_json_array as split_json_array
 from .line_reading import LineReading as LineReading
 from .line_stream import report_line as report_line
 from .line_stream import report_unknown_form as report_unknown_form
+from .pasted_text import extract_own_words as extract_own_words
+from .pasted_text import split_message as split_message
 from .record_fields import file_name as file_name
 from .record_fields import find_object as find_object
 from .record_fields import find_text as find_text
@@ -68,8 +70,6 @@ from .typed_text import MEMORIES_TAG as MEMORIES_TAG
 from .typed_text import TypedText as TypedText
 from .typed_text import cut_blocks as cut_blocks
 from .typed_text import cut_command_template as cut_command_template
-from .typed_text import extract_own_words as extract_own_words
-from .typed_text import split_message as split_message
 from .typed_text import tag_content as tag_content
 from .typed_text import text_outside_blocks as text_outside_blocks
 from .whole_session import LoadedSession as LoadedSession

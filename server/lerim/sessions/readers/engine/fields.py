@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from lerim.patterns import compile_later
 from lerim.redaction import redact_secrets
-from lerim.sessions.readers.engine.typed_text import extract_own_words
+from lerim.sessions.readers.engine.pasted_text import extract_own_words
 from lerim.words import has_substance, shorten_line
 
 KEPT_CHARACTERS = 4000
