@@ -34,8 +34,8 @@ class MemoryEntry:
     tags: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     """The ids of the memories that this one names: what it ends, what ended it, and related ones."""
-    title_hash: int = 0
-    """The result of `hash_title` for the title."""
+    title_bucket: int = 0
+    """The result of `find_title_bucket` for the title."""
 
     @property
     def path(self) -> Path:
@@ -90,13 +90,17 @@ def entry_of(stored: StoredMemory, found: MemoryFile) -> MemoryEntry:
         verified=sys.intern(record.verified),
         tags=tuple(map(sys.intern, record.tags)),
         links=linked_ids(record),
-        title_hash=hash_title(record.title),
+        title_bucket=find_title_bucket(record.title),
     )
 
 
-def hash_title(title: str) -> int:
-    """Returns a hash that is equal, in one process, for titles that differ only in form."""
-    return hash(claim_text(title, ""))
+_TITLE_BUCKETS = tuple(range(1024))
+"""The numbers of all buckets, shared by all entries: a number for each would take 32 bytes."""
+
+
+def find_title_bucket(title: str) -> int:
+    """Returns a number below 1,024 that is equal, in one process, for titles that differ only in form."""
+    return _TITLE_BUCKETS[hash(claim_text(title, "")) % len(_TITLE_BUCKETS)]
 
 
 def newest_first(entries: Iterable[MemoryEntry]) -> tuple[MemoryEntry, ...]:

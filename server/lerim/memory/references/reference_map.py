@@ -12,6 +12,7 @@ from pathlib import Path
 
 from lerim import files
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
+from lerim.memory.claims import claim_text
 from lerim.memory.links import EndingLink, EndKind, ending_links, find_ended
 from lerim.memory.reference import Reference
 from lerim.memory.references.conflicting_answers import answer_problems, find_conflicting_answers
@@ -20,7 +21,7 @@ from lerim.memory.references.entries import (
     MovedReferences,
     ReferenceMoves,
     entry_of,
-    hash_title,
+    find_title_bucket,
     moved_references,
     newest_first,
     symbol_names,
@@ -70,7 +71,7 @@ class ReferenceMap:
         self._change_count = 0
         self._sorted: tuple[int, tuple[MemoryEntry, ...]] = (0, ())  # by which change, and the entries then
         self._linking: tuple[int, Mapping[str, Sequence[MemoryEntry]]] = (0, {})  # by the id that they name
-        self._titled: tuple[int, Mapping[int, Sequence[MemoryEntry]]] = (0, {})  # by the hash of their titles
+        self._titled: tuple[int, Mapping[int, Sequence[MemoryEntry]]] = (0, {})  # by the buckets of their titles
         self._links: dict[str, tuple[EndingLink, ...]] = {}
         self._end_kinds: Mapping[str, EndKind] = {}
         self._ended_entries: dict[str, MemoryEntry] = {}
@@ -161,9 +162,11 @@ class ReferenceMap:
         if found[0] != count:
             titled: dict[int, list[MemoryEntry]] = {}
             for entry in self.entries:
-                titled.setdefault(entry.title_hash, []).append(entry)
+                titled.setdefault(entry.title_bucket, []).append(entry)
             found = self._titled = (count, titled)
-        return tuple(found[1].get(hash_title(title), ()))
+        form = claim_text(title, "")
+        alike = found[1].get(find_title_bucket(title), ())
+        return tuple(entry for entry in alike if claim_text(entry.title, "") == form)
 
     def entry_of_id(self, memory_id: str) -> MemoryEntry | None:
         """Returns the live memory with this id, or None."""
