@@ -1,4 +1,5 @@
 """Checks whether a candidate's quotes support its claim and, if not, attributes the claim to whoever said it first.
+An agent's words stay the agent's, unless a tool or a page said the same before.
 
 A model can be steered into backing a web page's claim with an unrelated quote from the person ("perfect, commit it"),
 and an agent repeats what it reads. Both are measured by the *telling* words of the claim's title: its words and the
@@ -10,17 +11,17 @@ first letters so that endings do not count.
 - An utterance **says** the claim if it contains three quarters of the title's telling words close together; for a web
   page three fifths are enough.
 
-A claim belongs to whoever said it first in the session. If that was a tool or a web page, and no quote from the person
-contains three tenths of the title's telling words, the claim is attributed to the tool or page, whatever the agent or a
-model made of it. Tool output contains the words of much that it does not say, so with a tool a supporting quote stays:
-the person's alone, or the agent's together with the tool's if the tool came first.
+If a tool or a web page said the claim first in the session, and no quote from the person contains three tenths of the
+title's telling words, the claim is attributed to the tool or page, whatever the agent or a model made of it. Tool
+output contains the words of much that it does not say, so with a tool a supporting quote stays: the person's alone, or
+the agent's together with the tool's if the tool came first.
 
-If no quote from the person supports the claim, it is attributed to whoever said it first or came closest to saying it,
-or, if the quote is only an approval, to what the agent said before. The candidate keeps its quote if nobody said the
-claim, for example because it is worded in another language. It also keeps its quote, unless a tool or page came close,
-if the quote shares a telling word with the title, or if the agent's closest line contains less than two fifths of the
-title's telling words. All of these candidates are flagged, so that none is accepted unseen, and none is dropped. The
-figures were chosen on recorded model answers (docs/decisions/0005).
+If the person is quoted and their words do not support the claim, it is attributed to whoever said it first or came
+closest to saying it, or, if the quote is only an approval, to what the agent said before. The candidate keeps its quote
+if nobody said the claim, for example because it is worded in another language. It also keeps its quote, unless a tool
+or page came close, if the quote shares a telling word with the title, or if the agent's closest line contains less
+than two fifths of the title's telling words. All of these candidates are flagged, so that none is accepted unseen, and
+none is dropped. The figures were chosen on recorded model answers (docs/decisions/0005).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from functools import lru_cache
 from itertools import chain
 
 from lerim.extraction.candidate import Candidate
-from lerim.extraction.quote_check import MAX_QUOTE_CHARS
+from lerim.extraction.quote_check import cut_quote
 from lerim.extraction.utterances import Utterance
 from lerim.memory import Evidence
 from lerim.redaction import clean_text, show_hidden
@@ -201,7 +202,7 @@ def _find_approved_words(persons: Sequence[Evidence], utterances: Sequence[Utter
 
 
 def _make_evidence(one: Utterance, line: str) -> Evidence | None:
-    quote = show_hidden(clean_text(line.strip()))[:MAX_QUOTE_CHARS].strip()
+    quote = cut_quote(show_hidden(clean_text(line.strip()))).strip()
     return Evidence(quote, one.turn, one.who) if quote else None
 
 

@@ -31,7 +31,7 @@ def verify_quote(quote: Quote, turn_text: str) -> str:
                 hi = span.start
             else:
                 lo = span.end
-    part = _cut_quote(turn_text[lo:hi].strip())
+    part = cut_quote(turn_text[lo:hi].strip())
     return show_hidden(part) if len(part) >= min(MIN_QUOTE_CHARS, len(text)) else ""
 
 
@@ -40,9 +40,10 @@ def _find_secret_spans(said: str) -> tuple[Span, ...]:
     return tuple(sorted((*redact_secrets(said).spans, *find_redaction_marks(said)), key=lambda span: span.start))
 
 
-def _cut_quote(text: str) -> str:
+def cut_quote(text: str) -> str:
+    """Returns the first MAX_QUOTE_CHARS characters of a text, cut after a whole word unless half of them would be
+    lost."""
     if len(text) <= MAX_QUOTE_CHARS:
         return text
-    head = text[:MAX_QUOTE_CHARS]
-    at = head.rfind(" ")
-    return head[:at] if at > MAX_QUOTE_CHARS // 2 else head
+    at = text.rfind(" ", 0, MAX_QUOTE_CHARS + 1)
+    return text[: at if at > MAX_QUOTE_CHARS // 2 else MAX_QUOTE_CHARS]

@@ -14,7 +14,7 @@ from lerim.errors import Problem, SpendingError
 from lerim.models.agents import AGENTS, describe_payment, find_program
 from lerim.models.choose import choose_model, find_key
 from lerim.models.money import KnownModels, consent, find_price, total_spent_today, unpriced_error
-from lerim.models.services import local
+from lerim.models.services import local_servers
 from lerim.paths import Home
 from lerim.sessions import ROOT_FINDERS
 
@@ -98,10 +98,12 @@ def list_models(home: Home, environ: Mapping[str, str], now: datetime) -> Models
         spent_usd = total_spent_today(home, now).cost
     except SpendingError as error:
         more_problems.append(error.problem())
-    names = {address: name for name, address in local.LOCAL_SERVERS.items()}
+    names = {address: name for name, address in local_servers.LOCAL_SERVERS.items()}
     configured_address = settings.roles["extract"].base_url.rstrip("/")
-    addresses = dict.fromkeys([*local.LOCAL_SERVERS.values(), *([configured_address] if configured_address else [])])
-    servers = local.find_local_servers(list(addresses))
+    addresses = dict.fromkeys(
+        [*local_servers.LOCAL_SERVERS.values(), *([configured_address] if configured_address else [])]
+    )
+    servers = local_servers.find_local_servers(list(addresses))
     return ModelsView(
         roles=[
             make_role_view(name, settings, environ, known)

@@ -24,7 +24,7 @@ from lerim.config import (
 from lerim.errors import ModelGoneError, ModelKeyError, Problem, SettingsError
 from lerim.models.agents import AGENTS, find_program, missing_program_problem
 from lerim.models.model import Model
-from lerim.models.services import local
+from lerim.models.services import local_servers
 from lerim.paths import Home
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def choose_model(
     settings: Settings,
     environ: Mapping[str, str],
     editor: EditorState | None,
-    servers: Mapping[str, str] = local.LOCAL_SERVERS,
+    servers: Mapping[str, str] = local_servers.LOCAL_SERVERS,
 ) -> tuple[Model | None, list[Problem]]:
     """Returns the model the settings name for a role, with its key from the environment and its windows reduced to its
     limits.
@@ -90,7 +90,7 @@ def key_variables(provider: str, base_url: str = "") -> tuple[str, ...]:
     if not base_url or (provider_entry.base_url and is_same_service(base_url, provider_entry.base_url)):
         return provider_entry.key_variables
     return (
-        () if base_url in local.LOCAL_SERVERS.values() else (OTHER_KEY_VARIABLE,)
+        () if base_url in local_servers.LOCAL_SERVERS.values() else (OTHER_KEY_VARIABLE,)
     )  # the well-known local servers need no key
 
 
@@ -153,7 +153,7 @@ def _choose_automatically(
         return Problem("settings", f"{where}.base_url", message)
     names = {address: name for name, address in servers.items()}
     addresses = [base_url] if base_url and servers else list(servers.values())
-    for server in local.find_local_servers(addresses):
+    for server in local_servers.find_local_servers(addresses):
         offered = [name for name in server.models if role.model in ("", name)]
         if offered:
             why = f"{names.get(server.base_url, 'a server')} answers at {server.base_url}"
@@ -178,7 +178,7 @@ def _choose_service(role: Role, where: str, base_url: str, environ: Mapping[str,
 
 
 def _choose_ollama(role: Role, base_url: str) -> Model | Problem:
-    servers = local.find_local_servers([base_url])
+    servers = local_servers.find_local_servers([base_url])
     if not servers:
         message = f"Ollama does not answer at {base_url}, so no model was used. Start it, or name its model."
         return Problem("model-silent", base_url, message)

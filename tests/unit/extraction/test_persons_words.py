@@ -45,6 +45,13 @@ def test_a_rule_said_outright_is_proposed_as_it_was_said(said: str, title: str) 
     assert found.evidence[0].quote == said
 
 
+def test_a_quote_of_200_characters_ends_with_the_whole_word_that_fits() -> None:
+    start = "Always use pathlib in this repo because " + "paths of the other kind break on Windows and " * 3
+    start = f"{start}{'x' * (199 - len(start))}y"
+    [found] = heard(f"{start} and then nobody can say why it did not work")
+    assert found.evidence[0].quote == start
+
+
 @pytest.mark.parametrize(
     "said",
     [

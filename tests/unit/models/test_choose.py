@@ -16,7 +16,7 @@ from lerim.config.providers import PROVIDERS, Role
 from lerim.models.choose import choose_model
 from lerim.models.model import Model
 from lerim.models.money import consent
-from lerim.models.services import local
+from lerim.models.services import local_servers
 from lerim.paths import Home
 from models_server import listing, models, serving
 
@@ -176,7 +176,12 @@ def test_what_cannot_be_a_key_is_refused_without_showing_it(key: str) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["http://127.9.9.9:11434/v1/", "http://localhost:1234/v1", "http://[::1]:8000/v1", *local.LOCAL_SERVERS.values()],
+    [
+        "http://127.9.9.9:11434/v1/",
+        "http://localhost:1234/v1",
+        "http://[::1]:8000/v1",
+        *local_servers.LOCAL_SERVERS.values(),
+    ],
 )
 def test_a_server_on_this_machine_needs_no_key_and_may_speak_plainly(url: str) -> None:
     model = chosen(Role("openai", "qwen", url), OPENAI_API_KEY=KEY)

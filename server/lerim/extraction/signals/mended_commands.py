@@ -20,7 +20,7 @@ from lerim.extraction.facts import (
     strip_emphasis,
     wording,
 )
-from lerim.extraction.signals import git_steps, variants
+from lerim.extraction.signals import command_variants, git_steps
 from lerim.extraction.signals.command_failure import CommandFailure, draft_lesson
 from lerim.extraction.signals.draft import Draft, Scene, find_edited_files
 from lerim.extraction.signals.next_words import is_commit_made
@@ -154,7 +154,7 @@ class FailureWatch:
         failure = CommandFailure(
             command.text, command.folder, command.variables, error, call.output[at : at + 1_500], turn.id, own=own
         )
-        failure.refused = variants.find_refused_setting(error, self.written)
+        failure.refused = command_variants.find_refused_setting(error, self.written)
         self.failures = [*self.failures, failure][-MAX_OPEN_FAILURES:]
 
     def _resolve_failure(
@@ -163,12 +163,12 @@ class FailureWatch:
         """Returns a draft, True if the failure is resolved but teaches nothing, or None if it is still open."""
         same = command.text == failure.command
         if same and failure.refused[0]:
-            return variants.draft_refused_setting(turn, call, failure, self.written) or True
+            return command_variants.draft_refused_setting(turn, call, failure, self.written) or True
         if same and command.variables == failure.variables and (failure.files or command.folder == failure.folder):
             return _draft_edit_fix(turn, call, failure) or True
         if failure.own or failure.files:
             return True if same else None
-        return variants.draft_variant(scene, turn, call, command, failure)
+        return command_variants.draft_variant(scene, turn, call, command, failure)
 
 
 def _added_lines(call: ToolCall, most: int = 3) -> list[str]:

@@ -1,7 +1,7 @@
 from . import anthropic as anthropic
 from . import chat as chat
 from . import faults as faults
-from . import local as local
+from . import local_servers as local_servers
 from .bounds import ModelBounds as ModelBounds
 from .bounds import OutputBound as OutputBound
 from .faults import cancelled_error as cancelled_error

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from lerim.models.services.local import LocalServer, find_local_servers
+from lerim.models.services.local_servers import LocalServer, find_local_servers
 from models_server import body, drips, hangs, listing, serving
 
 ENOUGH = 30.0
