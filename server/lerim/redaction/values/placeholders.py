@@ -20,16 +20,6 @@ _START = compile_later(
     r"|!(?:[a-z]+(?:\s|$)|[=!\[(]|$)|=|id=[a-z][\w.-]*(?:,|$)"
 )
 _PARTS = ("redacted", "${", "{{", "****", "xxxxxxxx", "your-", "your_", "example.com")
-_NAME = r"[a-z_]{1,30}(?:[A-Z][a-z_]{1,30}){0,8}"
-_NO_VALUE = compile_later(
-    r"[\w@./\\()\[\]-]{1,200}\.(?:py|[cm]?[jt]sx?|go|rs|java|kts?|c|cc|cpp|h|hpp|cs|rb|php|swift|scala|exs?|lua|sh|sql|vue"
-    r"|svelte|md|json|ya?ml|toml|css|html):\d{1,6}(?:[-:]\d{1,6}){0,2}\Z"
-    r"|\d{1,6}:\d{1,6}\Z|(?i:pbkdf2|argon2(?:id?|d)?|bcrypt|scrypt|hmac|md5|sha-?\d{1,3}|aes-?\d{3})\Z"
-    r"|(?:[A-Z]{1,20}(?:\d{1,3}[A-Z]{0,20})?_){1,9}(?:TOKEN|KEY|SECRET|PASSWORD)\Z"
-    rf"|{_NAME}(?:\?\.{_NAME}(?:\.{_NAME}){{0,4}}){{1,4}}[,;)]?\Z|\*[a-z]{{2,30}}\.[A-Za-z]{{2,60}}[,;)]?\Z"
-)
-"""A line of a file (`src/auth.py:36-40`), an algorithm, the name of a variable that holds a secret, a field
-(`body?.password`) or a type (`*config.Options`)."""
 _TAG = compile_later(r"<[a-z]")
 
 
@@ -48,5 +38,4 @@ def is_placeholder(value: str) -> bool:
         or any(map(head.__contains__, _PARTS))
         or head.endswith(("-here", "_here"))
         or ("<" in head and bool(_TAG.search(head)))
-        or bool(_NO_VALUE.match(value))
     )

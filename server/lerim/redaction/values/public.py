@@ -38,6 +38,16 @@ _PUBLIC_FORM = compile_later(
     r"|price|plan|sub|evt|team|prj)_[A-Za-z0-9]{8,40}\Z|"
     r"(?:pub|app)[0-9a-f]{32}\Z|G-[A-Z0-9]{10}\Z|GTM-|UA-\d|MII[A-Za-z0-9+/]{2}jANBg|op://|vault:|ssm:|[gs]3://"
 )
+_NAME = r"[a-z_]{1,30}(?:[A-Z][a-z_]{1,30}){0,8}"
+_NO_VALUE = compile_later(
+    r"[\w@./\\()\[\]-]{1,200}\.(?:py|[cm]?[jt]sx?|go|rs|java|kts?|c|cc|cpp|h|hpp|cs|rb|php|swift|scala|exs?|lua|sh|sql|vue"
+    r"|svelte|md|json|ya?ml|toml|css|html):\d{1,6}(?:[-:]\d{1,6}){0,2}\Z"
+    r"|\d{1,6}:\d{1,6}\Z|(?i:pbkdf2|argon2(?:id?|d)?|bcrypt|scrypt|hmac|md5|sha-?\d{1,3}|aes-?\d{3})\Z"
+    r"|(?:[A-Z]{1,20}(?:\d{1,3}[A-Z]{0,20})?_){1,9}(?:TOKEN|KEY|SECRET|PASSWORD)\Z"
+    rf"|{_NAME}(?:\?\.{_NAME}(?:\.{_NAME}){{0,4}}){{1,4}}[,;)]?\Z|\*[a-z]{{2,30}}\.[A-Za-z]{{2,60}}[,;)]?\Z"
+)
+"""A line of a file (`src/auth.py:36-40`), an algorithm, the name of a variable that holds a secret, a field
+(`body?.password`) or a type (`*config.Options`)."""
 _CITED_TURN_ID = compile_later(r"[0-9a-f]{12}\]")
 """A turn id, as Lerim's summaries cite it."""
 _NAME_WITH_DIGEST = compile_later(
@@ -131,9 +141,11 @@ _SECRET_IN_SENTENCE = compile_later(
 
 def is_public(text: str, span: Span) -> bool:
     """Returns whether a value that was found by its place is public by its form or its name."""
+    value = text[span.start : min(span.end, span.start + 500)]
+    if _NO_VALUE.match(value):
+        return True
     if span.kind in _NEVER_PUBLIC:
         return False
-    value = text[span.start : min(span.end, span.start + 500)]
     before = text[max(0, span.start - 80) : span.start]
     if (
         _PUBLIC_FORM.match(value)
@@ -150,9 +162,8 @@ def is_public(text: str, span: Span) -> bool:
         return True  # a shell's message about an unset variable
     if before.rstrip().endswith("|") and before.rfind("{{") > before.rfind("}}"):
         return True  # a template filter
-    if before.endswith("[") and _CITED_TURN_ID.match(text, span.start):
-        return True
-    if _introduces_public(before) or (value[0] == before[-1:] == ":"):
+    is_cited = before.endswith("[") and _CITED_TURN_ID.match(text, span.start)
+    if is_cited or _introduces_public(before) or (value[0] == before[-1:] == ":"):
         return True
     name_match = _match_name_of_pair(before) or _match_assigned_name(before)
     is_cookie = span.kind == "cookie" and _IN_COOKIE_HEADER.search(text, max(0, span.start - 500), span.start)
