@@ -8,6 +8,7 @@ from .paying import Estimate as Estimate
 from .paying import FleetBudget as FleetBudget
 from .paying import FleetBusyError as FleetBusyError
 from .paying import Limits as Limits
+from .paying import load_limits as load_limits
 from .paying import set_limits as set_limits
 from .pull import pull_candidates as pull_candidates
 from .schema import reader_role as reader_role

@@ -14,7 +14,7 @@ import pytest
 from chat_server import Asked, Chat, Handler, fails, finds, marked, says
 from lerim.errors import TooDearError
 from lerim.models import NO_USAGE, Reservation, Usage
-from lerim.org import FleetBudget, FleetBusyError, Limits, Worker, set_limits
+from lerim.org import FleetBudget, FleetBusyError, Limits, Worker, load_limits
 from lerim.org.workers.local_extractor import LocalExtractor
 from lerim.org.workers.results import BegunExtraction
 from lerim.team import TeamDatabase, make_storable_json
@@ -82,6 +82,22 @@ def test_the_time_of_a_model_is_told_from_its_answers_and_from_the_limits_of_the
         assert (estimate["calls"], estimate["answer_seconds"], estimate["least_seconds"]) == (6, 12.0, 360.0)
         shown = run("org", "backfill", "--dry-run").stdout
     assert "waits for its answers for about 12 seconds" in shown and "within about 6 minutes" in shown
+
+
+def test_work_that_costs_as_much_as_a_day_allows_takes_no_second_day(
+    organisation: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def least_seconds(per_day: float) -> float:
+        organisation.rows(f"UPDATE budgets SET dollars_per_day = {per_day!r} RETURNING team")
+        seconds: float = organisation.send("--dry-run")["plan"]["estimate"]["least_seconds"]
+        return seconds
+
+    monkeypatch.setenv("OPENROUTER_API_KEY", "k")
+    story(organisation.desk, "s1")
+    with model(organisation.desk, provider="openrouter", model="openai/gpt-5-nano", base_url=""):
+        answer("org", "limits", "--per-day", "1")
+        cost = organisation.send("--dry-run")["plan"]["estimate"]["cost"]
+        assert [least_seconds(cost * share) for share in (1, 0.5, 0.4)] == [0, 86_400, 2 * 86_400]
 
 
 def test_an_answer_with_characters_that_no_database_stores_is_paid_once(
@@ -164,7 +180,7 @@ def test_all_workers_together_keep_to_one_rate_and_one_budget(
     budget.settle(reserved[1], NO_USAGE, lambda: False)
     assert len(reserve_at_once(database, 12, tokens=250_000)) in (1, 2)
     other = TeamDatabase(database.url.replace("platform_worker", "payments_worker"), "payments")
-    assert set_limits(other, None, None) == Limits(0, 0)  # limits are a team's, and so is what is spent
+    assert load_limits(other) == Limits(0, 0)  # limits are a team's, and so is what is spent
     assert len(reserve_at_once(other, 12, tokens=250_000)) == 12
 
 

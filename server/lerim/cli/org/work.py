@@ -85,9 +85,11 @@ def limits_command(
     if per_day is not None and not (per_day == 0 or per_day >= 0.01):  # the database would round the smallest to 0
         raise typer.BadParameter("The smallest limit is 0.01; 0 is no limit.", param_hint="--per-day")
     chosen = choose_database(database, team)
-    from lerim.org import set_limits
+    from lerim.org import load_limits, set_limits
 
-    limits = set_limits(chosen, per_day, calls_per_minute)
+    if per_day is not None or calls_per_minute is not None:
+        set_limits(chosen, per_day, calls_per_minute)
+    limits = load_limits(chosen)
     if as_json:
         output.show_json(limits)
         return

@@ -5,4 +5,5 @@ from .estimate import estimate_work as estimate_work
 from .fleet import FleetBudget as FleetBudget
 from .fleet import FleetBusyError as FleetBusyError
 from .fleet import Limits as Limits
+from .fleet import load_limits as load_limits
 from .fleet import set_limits as set_limits

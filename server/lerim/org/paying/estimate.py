@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import msgspec
 from lerim.errors import LerimError
 from lerim.models import ANSWER_TOKENS, PROMPT_TOKENS, Model, Usage, compute_cost, count_tokens
 from lerim.org.machine import LocalSessions, extract_by_rules, make_whole_scope
-from lerim.org.paying.fleet import Limits, set_limits
+from lerim.org.paying.fleet import Limits, load_limits
 from lerim.project import Project
 from lerim.sessions import Transcript
 from lerim.team import TeamDatabase
@@ -99,7 +100,7 @@ def estimate_work(
         output_tokens=output,
         cost=cost,
         answer_seconds=None if answer_seconds is None else calls * answer_seconds,
-        least_seconds=_least_seconds(set_limits(database, None, None), calls, cost or 0.0),
+        least_seconds=_least_seconds(load_limits(database), calls, cost or 0.0),
         sampled=sample.sessions,
     )
 
@@ -117,5 +118,6 @@ def _mean_answer(database: TeamDatabase, model: Model) -> tuple[float, float | N
 def _least_seconds(limits: Limits, calls: int, cost: float) -> float:
     """Returns how long a team's limits make calls of this cost take. What one day pays for may be spent at once."""
     by_rate = calls / limits.calls_per_minute * 60 if limits.calls_per_minute else 0.0
-    by_budget = (cost // limits.dollars_per_day) * DAY_SECONDS if limits.dollars_per_day else 0.0
+    days = math.ceil(round(cost / limits.dollars_per_day, 6)) if limits.dollars_per_day else 0
+    by_budget = max(0, days - 1) * DAY_SECONDS
     return max(by_rate, by_budget)

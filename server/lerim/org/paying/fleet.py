@@ -112,16 +112,20 @@ class FleetBudget:
         return paused_until
 
 
-def set_limits(database: TeamDatabase, dollars_per_day: float | None, calls_per_minute: int | None) -> Limits:
-    """Sets those limits that are given, and returns all. Raises OrgError."""
-    with database.open() as connection, connection.transaction():
-        if dollars_per_day is not None or calls_per_minute is not None:
-            connection.execute(
-                "INSERT INTO budgets VALUES (%(team)s, coalesce(%(dollars)s, 0), coalesce(%(calls)s, 0))"
-                " ON CONFLICT (team) DO UPDATE SET dollars_per_day = coalesce(%(dollars)s, budgets.dollars_per_day),"
-                " calls_per_minute = coalesce(%(calls)s, budgets.calls_per_minute)",
-                {"team": database.team, "dollars": dollars_per_day, "calls": calls_per_minute},
-            )
+def set_limits(database: TeamDatabase, dollars_per_day: float | None, calls_per_minute: int | None) -> None:
+    """Sets those limits that are given. Raises OrgError."""
+    with database.open() as connection:
+        connection.execute(
+            "INSERT INTO budgets VALUES (%(team)s, coalesce(%(dollars)s, 0), coalesce(%(calls)s, 0))"
+            " ON CONFLICT (team) DO UPDATE SET dollars_per_day = coalesce(%(dollars)s, budgets.dollars_per_day),"
+            " calls_per_minute = coalesce(%(calls)s, budgets.calls_per_minute)",
+            {"team": database.team, "dollars": dollars_per_day, "calls": calls_per_minute},
+        )
+
+
+def load_limits(database: TeamDatabase) -> Limits:
+    """Returns the team's limits. Raises OrgError."""
+    with database.open() as connection:
         row = connection.execute(
             "SELECT dollars_per_day::float8, calls_per_minute FROM budgets WHERE team = %s", (database.team,)
         ).fetchone()
