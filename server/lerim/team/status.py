@@ -14,11 +14,17 @@ WORKER_MINUTES = 60
 """How many minutes a worker stays listed after it finished its last session."""
 TOLD_STATES = ["quarantined", "failed", "gone", "changed"]
 """The states of sessions that are listed with what happened to them, in this order."""
+_RECENT = f"ended_at > now() - interval '{RATE_MINUTES} minutes'"
+_PER_MINUTE = (
+    f"count(*) FILTER (WHERE {_RECENT}) * 60 / least({60 * RATE_MINUTES}, greatest(1,"
+    f" extract(epoch FROM now() - min(ended_at - make_interval(secs => seconds)) FILTER (WHERE {_RECENT}))))"
+)
+"""The pace of the last minutes, from when work began in them."""
 ENDED_WITHOUT_RESULT = ("failed", "quarantined", "gone", "changed", "cancelled")
 
 
 class WorkerView(msgspec.Struct, frozen=True):
-    """One worker that is or was lately at work: what it has finished, its share in the last minutes, and the session it
+    """One worker that is or was lately at work: what it has finished, its pace in the last minutes, and the session it
     reads now ("" for none)."""
 
     name: str
@@ -48,9 +54,9 @@ class FailureView(msgspec.Struct, frozen=True):
 
 class OrgStatus(msgspec.Struct, frozen=True):
     """The state of a team's work. `states` counts the sessions in each state; `accepted` candidates, whose memories
-    were shared, are no longer `proposed`; `seconds_left` goes by the pace of the last minutes, from when work began in
-    them, and is None if nothing was finished in them; `today_usd` includes the highest possible cost of calls that are
-    not answered yet."""
+    were shared, are no longer `proposed`; `per_minute` is the pace of the last minutes, from when work began in them;
+    `seconds_left` goes by it, and is None if nothing was finished in them; `today_usd` includes the highest possible
+    cost of calls that are not answered yet."""
 
     team: str
     states: dict[str, int]
@@ -86,11 +92,8 @@ def load_status(database: TeamDatabase) -> OrgStatus:
             "SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM extractions WHERE team = %s AND ended_at IS NULL",
             team,
         ).fetchall()
-        [(recent, since)] = run(
-            "SELECT count(*), extract(epoch FROM now() - min(ended_at - make_interval(secs => seconds)))::float8"
-            " FROM extractions WHERE team = %s AND state <> 'cancelled'"
-            f" AND ended_at > now() - interval '{RATE_MINUTES} minutes'",
-            team,
+        [(per_minute,)] = run(
+            f"SELECT ({_PER_MINUTE})::float8 FROM extractions WHERE team = %s AND state <> 'cancelled'", team
         ).fetchall()
         [(today, total)] = run(
             "SELECT coalesce(sum(dollars) FILTER (WHERE day = current_date), 0)::float8,"
@@ -104,8 +107,7 @@ def load_status(database: TeamDatabase) -> OrgStatus:
         ).fetchall()
         workers = run(
             "SELECT worker, count(*) FILTER (WHERE ended_at IS NOT NULL),"
-            f" count(*) FILTER (WHERE ended_at > now() - interval '{RATE_MINUTES} minutes')::float8 / {RATE_MINUTES},"
-            " coalesce(max(session) FILTER (WHERE state = 'running'), '')"
+            f" ({_PER_MINUTE})::float8, coalesce(max(session) FILTER (WHERE state = 'running'), '')"
             " FROM extractions WHERE team = %s AND worker <> '' GROUP BY worker"
             f" HAVING bool_or(state = 'running') OR max(ended_at) > now() - interval '{WORKER_MINUTES} minutes'"
             " ORDER BY worker",
@@ -126,8 +128,8 @@ def load_status(database: TeamDatabase) -> OrgStatus:
         proposed=proposed,
         accepted=accepted,
         bytes_left=bytes_left,
-        per_minute=recent / RATE_MINUTES,
-        seconds_left=left * min(since, 60 * RATE_MINUTES) / recent if recent else None,
+        per_minute=per_minute,
+        seconds_left=left / per_minute * 60 if per_minute else None,
         today_usd=today,
         total_usd=total,
         queues=[QueueView(*row) for row in queues],
