@@ -22,7 +22,7 @@ from pathlib import Path
 import msgspec
 
 from lerim.sessions.model import Transcript
-from lerim.sessions.readers.claude.store import ClaudeReading
+from lerim.sessions.readers.claude.turns import ClaudeReading
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SESSIONS = Path(os.environ.get("LERIM_TEST_SESSIONS") or REPOSITORY.parent / "shared" / "transcripts")

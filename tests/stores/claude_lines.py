@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lerim.sessions.model import Transcript, Turn
-from lerim.sessions.readers.claude.store import ClaudeReading
+from lerim.sessions.readers.claude.turns import ClaudeReading
 from reading_laws import json_lines as encoded
 from reading_laws import moment, taken, transcript_of
 

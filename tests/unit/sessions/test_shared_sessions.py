@@ -19,7 +19,7 @@ import reading_laws as laws
 from claude_lines import reading, transcript
 from lerim.sessions.model import Platform, Readable, ToolCall, Transcript, Turn
 from lerim.sessions.readers import PLATFORM_READERS, find_working_folder
-from lerim.sessions.readers.claude.store import ClaudeReading
+from lerim.sessions.readers.claude.turns import ClaudeReading
 from lerim.sessions.readers.gemini_family import scan_root
 
 PROJECT = "/Users/savekirk/dev/ai/entire/session-bridge"

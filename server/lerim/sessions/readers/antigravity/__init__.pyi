@@ -1,1 +1,2 @@
 from . import store as store
+from . import turns as turns

@@ -1,2 +1,2 @@
 from . import store as store
-from .files import claude_folder_name as claude_folder_name
+from .store import claude_folder_name as claude_folder_name

@@ -9,9 +9,9 @@ import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.model import QuestionAnswer, ToolCall, ToolKind, ToolStatus
-from lerim.sessions.readers.claude.files import read_spilled_output
 from lerim.sessions.readers.claude.human import INTERRUPTED, parse_text_beside_result
 from lerim.sessions.readers.claude.records import ClaudeBlock, ClaudeRecord
+from lerim.sessions.readers.claude.spilled_outputs import read_spilled_output
 from lerim.sessions.readers.engine import (
     JSON_NULL,
     ToolTable,

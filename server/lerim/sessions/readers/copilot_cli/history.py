@@ -8,8 +8,8 @@ from functools import partial
 import msgspec
 
 from lerim.sessions.model import Transcript
-from lerim.sessions.readers.copilot_cli.events import CopilotReading
 from lerim.sessions.readers.copilot_cli.records import CliContext, CliEvent, CliEventData, CliToolRequest
+from lerim.sessions.readers.copilot_cli.turns import CopilotReading
 from lerim.sessions.readers.engine import (
     JSON_NULL,
     LoadedSession,

@@ -10,8 +10,8 @@ from pathlib import Path
 import yaml
 
 from lerim.sessions.model import Readable, StoreContents, Transcript
-from lerim.sessions.readers.copilot_cli.events import CopilotReading
 from lerim.sessions.readers.copilot_cli.history import load_cli_history
+from lerim.sessions.readers.copilot_cli.turns import CopilotReading
 from lerim.sessions.readers.engine import (
     WholeReading,
     add_transcript,

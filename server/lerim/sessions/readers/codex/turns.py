@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from lerim.sessions.model import NO_TOKENS, Session, Transcript
 from lerim.sessions.readers.codex.calls import CALLS, OUTPUTS, parse_codex_call
-from lerim.sessions.readers.codex.files import load_thread_name, parse_rollout_time
 from lerim.sessions.readers.codex.human import (
     is_typed_in_editor,
     is_unattended_thread,
@@ -25,6 +24,7 @@ from lerim.sessions.readers.codex.outputs import parse_output_text
 from lerim.sessions.readers.codex.records import CodexPayload, CodexRecord, decode_codex_line
 from lerim.sessions.readers.codex.results import CodexResults
 from lerim.sessions.readers.codex.tally import CodexTally
+from lerim.sessions.readers.codex.thread_names import load_thread_name, parse_rollout_time
 from lerim.sessions.readers.engine import (
     MEMORIES_TAG,
     OPEN_TURN_BYTES,

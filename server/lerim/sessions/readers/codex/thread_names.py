@@ -1,50 +1,22 @@
-"""Finds Codex's rollouts, the names of their threads, and the folder each one begins in."""
+"""Reads what the name of a Codex rollout says, and the name that its thread was given."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from lerim.files import open_buffered
-from lerim.sessions.model import StoreContents, Transcript
+from lerim.sessions.model import Transcript
 from lerim.sessions.readers.engine import (
     COMPRESSED_SUFFIX,
-    add_transcript,
     find_text,
-    list_folder,
     make_session_title,
     parse_fields,
 )
 
 ROLLOUT_FOLDERS = ("sessions", "archived_sessions")
-_DEPTH_LIMIT = 4
 _INDEX_BYTES = 4 * 1024 * 1024
-_ENDINGS = (".jsonl", ".json", ".jsonl" + COMPRESSED_SUFFIX)
-
-
-def scan_root(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
-    """Lists, from stat alone, the rollouts under a folder of Codex, and the problems found. If a rollout exists both
-    packed and unpacked, only the unpacked one is listed.
-
-    A folder that does not exist contains none.
-    """
-    contents = StoreContents()
-    for name in ROLLOUT_FOLDERS:
-        _scan_folder(root / name, _DEPTH_LIMIT, contents)
-    return contents
-
-
-def _scan_folder(folder: Path, depth: int, contents: StoreContents) -> None:
-    entries = list_folder(folder, contents.problems, unpacked=COMPRESSED_SUFFIX)
-    names = {entry.name for entry in entries}
-    for entry in entries:
-        if entry.name.startswith("rollout-") and entry.name.endswith(_ENDINGS):
-            if entry.name.removesuffix(COMPRESSED_SUFFIX) not in names or not entry.name.endswith(COMPRESSED_SUFFIX):
-                add_transcript(contents, "codex", entry, parse_thread_id(entry.name))
-        elif depth and entry.is_dir(follow_symlinks=False):
-            _scan_folder(Path(entry.path), depth - 1, contents)
 
 
 def parse_thread_id(name: str) -> str:

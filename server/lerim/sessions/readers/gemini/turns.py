@@ -17,7 +17,7 @@ from lerim.sessions.readers.engine import (
     without_nul,
 )
 from lerim.sessions.readers.gemini.calls import make_gemini_own_command, parse_gemini_call
-from lerim.sessions.readers.gemini.folders import find_chats, infer_folder
+from lerim.sessions.readers.gemini.folders import infer_folder
 from lerim.sessions.readers.gemini.human import parse_gemini_output, parse_gemini_prompt, parse_subagent_task
 from lerim.sessions.readers.gemini.records import (
     MESSAGE_TYPES,
@@ -27,8 +27,6 @@ from lerim.sessions.readers.gemini.records import (
     extract_message_text,
     load_gemini_session,
 )
-
-__all__ = ["find_chats", "load_session"]
 
 _SERVER_SESSION = "a2a-server"
 """The id that all sessions of the server behind Gemini Code Assist have; their files are told apart by their names."""
