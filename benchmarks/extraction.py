@@ -58,7 +58,7 @@ def make_session(count: int = 2_000) -> list[Turn]:
 
 def read_sessions(folder: Path) -> list[list[Turn]]:
     """Every session under the folder, read into memory."""
-    return [list(store.ClaudeReading(item)) for item in store.scan_root(folder).transcripts]
+    return [list(store.open_session(item)) for item in store.scan_root(folder).transcripts]
 
 
 def collect_texts(sessions: list[list[Turn]]) -> list[str]:
