@@ -10,10 +10,8 @@ from typing import Any
 
 import pytest
 
-import independent_cursor as independent
-from cursor_store import CID, KEYS, Editor, cli_chat, counted, found, only, prompt, reply, said, taken
+from cursor_store import CID, KEYS, Editor, cli_chat, found, only, prompt, reply, said, taken
 from lerim.sessions.readers import find_working_folder
-from lerim.sessions.readers.cursor.human import parse_prompt_time
 
 
 def stamps(root: Path) -> dict[str, tuple[int, int, int]]:
@@ -95,25 +93,29 @@ def test_transcripts_of_agents_are_sessions_without_results_of_tools(tmp_path: P
     assert len({turn.id for turn in turns}) == 3
     assert [(c.kind, c.command, c.status) for c in turns[1].tool_calls] == [("shell", "make test", "pending")]
     assert faults == []
-    assert counted(session) == independent.Counts(2, 1)
+    assert (session.prompts, session.tool_calls, session.tokens) == (2, 1, None)
     turns, session, faults = taken(transcripts[1])
     assert (turns, session.prompts, [one.code for one in faults]) == ([], 0, ["bad-line"])
 
 
-def test_a_transcript_of_an_agent_says_when_a_prompt_was_sent_and_what_nobody_typed(tmp_path: Path):
+def test_a_transcript_of_an_agent_says_when_a_prompt_was_sent_and_what_nobody_typed(tmp_path: Path, in_tokyo: None):
     told = "The above subagent result is already visible to the user. DO NOT reiterate its contents."
     texts = [
         "<timestamp>Friday, May 8, 2026, 6:05 AM (UTC+5:30)</timestamp>\n<user_query>\nUse uv\n</user_query>",
         f"<timestamp>Friday, May 8, 2026, 6:06 AM (UTC+5:30)</timestamp>\n\n<user_query>{told}</user_query>",
         "<timestamp>September 9, 2026, 12:31 PM (UTC-3)</timestamp>\n<user_query>\nGo on\n</user_query>",
         "<timestamp>Soon, May 99, 2026, 6:05 AM (UTC+99)</timestamp>\n<user_query>\nAnd this\n</user_query>",
+        "<timestamp>Friday, May 8, 2026, 6:05 AM</timestamp>\n<user_query>\nHere\n</user_query>",
+        "<timestamp>Friday May 8, 2026, 6:05 AM</timestamp>\n<user_query>\nHere too\n</user_query>",
     ]
     path = tmp_path / "projects" / "srv-my-app" / "agent-transcripts" / "s1.jsonl"
     agent_transcript(path, *(said_by("user", {"type": "text", "text": one}) for one in texts))
     turns, session, _ = only(tmp_path)
     may, september = datetime(2026, 5, 8, 0, 35, tzinfo=UTC), datetime(2026, 9, 9, 15, 31, tzinfo=UTC)
-    assert [(turn.text, turn.time) for turn in turns] == [("Use uv", may), ("Go on", september), ("And this", None)]
-    assert (session.started, session.ended) == (may, september)
+    here = datetime(2026, 5, 7, 21, 5, tzinfo=UTC)  # without a zone it is that of the machine
+    times = [("Use uv", may), ("Go on", september), ("And this", None), ("Here", here), ("Here too", here)]
+    assert [(turn.text, turn.time) for turn in turns] == times
+    assert (session.started, session.ended) == (here, september)
 
 
 TEXT_TRANSCRIPT = """user:
@@ -187,20 +189,8 @@ def test_a_transcript_in_plain_text_is_read(tmp_path: Path, ends: str):
     (edit,) = calls[1].edits
     assert (edit.old, edit.new) == ("user:\n  name: admin", 'user:\n  name: "admin"')
     assert (session.id, session.prompts, session.cwds, problems) == ("s1", 2, ("/srv/app",), [])
-
-
-def test_a_text_that_is_no_transcript_has_no_turns(tmp_path: Path):
-    path = tmp_path / "projects" / "srv-app" / "agent-transcripts" / "notes.txt"
-    path.parent.mkdir(parents=True)
-    path.write_text("assistant: a note\n[Tool call] nothing\n", encoding="utf-8")
+    path.write_text("assistant: a note\n[Tool call] nothing\n", encoding="utf-8")  # which is no transcript
     assert only(tmp_path)[0] == []
-
-
-@pytest.mark.parametrize("stamp", ["Friday, May 8, 2026, 6:05 AM", "Friday May 8, 2026, 6:05 AM"])
-def test_a_time_without_a_zone_is_that_of_the_machine(in_tokyo: None, stamp: str) -> None:
-    assert parse_prompt_time(f"<timestamp>{stamp}</timestamp>\n<user_query>Use uv</user_query>") == datetime(
-        2026, 5, 7, 21, 5, tzinfo=UTC
-    )
 
 
 def test_the_folder_of_an_agent_is_told_by_the_mark_of_trust_else_by_the_files_it_worked_on(tmp_path: Path):
@@ -237,16 +227,11 @@ def test_chats_of_the_command_line_follow_the_tree_and_match_the_digest_of_a_fol
     assert {turn.cwd for turn in turns} == {"/srv/app"}
     assert (session.title, session.models, problems) == ("A chat", ("gpt-5",), [])
     assert session.prompts == 3
-    assert session.prompts == independent.of_cli(path).prompts
     unknown = found(tmp_path)[0][0]
     assert (unknown.cwd, unknown.session_id, unknown.store_key) == ("", "c1", "c1")
     assert unknown.stamp != found(tmp_path, ["/srv/app"])[0][0].stamp
-
-
-def test_the_note_beside_a_newer_chat_of_the_command_line_tells_its_folder(tmp_path: Path):
-    path = cli_chat(tmp_path / "chats" / "0" / "c1" / "store.db", MESSAGES)
-    (path.parent / "meta.json").write_text('{"schemaVersion": 1, "cwd": "/srv/app"}', encoding="utf-8")
-    assert {turn.cwd for turn in only(tmp_path)[0]} == {"/srv/app"}
+    path.with_name("meta.json").write_text('{"schemaVersion": 1, "cwd": "/srv/note"}', encoding="utf-8")
+    assert {turn.cwd for turn in only(tmp_path)[0]} == {"/srv/note"}  # as newer chats have it
 
 
 def test_a_chat_of_the_command_line_without_its_tree_keeps_its_messages(tmp_path: Path):
