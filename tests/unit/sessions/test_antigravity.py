@@ -144,12 +144,8 @@ def test_the_prompts_that_are_noted_tell_the_folder_of_a_conversation(tmp_path: 
     text = "".join(json.dumps(one) + "\n" for one in notes) + '{"display": "hal'
     (tmp_path / "antigravity" / "history.jsonl").write_text(text, encoding="utf-8")
     known, unknown = scan_root(tmp_path, []).transcripts
-    assert (known.cwd, unknown.cwd, find_working_folder(known), find_working_folder(unknown)) == (
-        FOLDER,
-        "",
-        FOLDER,
-        "",
-    )
+    assert (known.cwd, unknown.cwd) == (FOLDER, "")
+    assert (find_working_folder(known), find_working_folder(unknown)) == (FOLDER, "")
     done = open_session(known)
     assert {turn.cwd for turn in done} == {FOLDER}
     assert done.session.cwds == (FOLDER,)

@@ -68,32 +68,21 @@ def test_a_session_becomes_one_row_a_turn_found_by_its_words_and_commands(catalo
     assert found(catalog, "retry", "nowhere") == [["Why is retry slow?"], []]
 
 
-def test_a_grown_session_is_read_from_where_it_was_left(catalog, root):
-    path = write(root, SESSION, prompt("First words"), reply("m1", text("First answer")))
-    index_all(catalog, root)
-    append(path, prompt("Second words"), reply("m2", text("Second answer")))
-    (done,) = index_all(catalog, root)
-    assert done.new_turns == 2
-    assert done.session is not None
-    assert done.session.prompts == 2
-    assert [turn.text for turn in catalog.load_turns(str(path))] == [
-        "First words",
-        "First answer",
-        "Second words",
-        "Second answer",
-    ]
-
-
-def test_a_turn_that_was_still_open_is_brought_up_to_date_in_row_and_index(catalog, root):
+def test_a_grown_session_is_read_from_where_it_was_left_and_an_open_turn_is_brought_up_to_date(catalog, root):
     path = write(root, SESSION, prompt("Go"), reply("m1", text("Looking"), call("t1", "Bash", command="ls")))
     index_all(catalog, root)
     append(path, reply("m1", text("It was quicksilver")), answer("t1", "files"))
     (done,) = index_all(catalog, root)
-    assert done.new_turns == 0
-    assert done.projects == {"app"}
+    assert (done.new_turns, done.projects) == (0, {"app"})
     (hit,) = catalog.search_turns("quicksilver")
     assert hit.text.startswith("Looking")
     assert len(catalog.search_turns("Looking")) == 1
+    append(path, prompt("Second words"), reply("m2", text("Second answer")))
+    (done,) = index_all(catalog, root)
+    assert done.new_turns == 2
+    assert done.session is not None and done.session.prompts == 2
+    said = ["Go", "Looking\n\nIt was quicksilver", "Second words", "Second answer"]
+    assert [turn.text for turn in catalog.load_turns(str(path))] == said
 
 
 def test_a_rewritten_session_is_read_again_and_its_old_turns_stay_findable(catalog, root):
@@ -105,29 +94,24 @@ def test_a_rewritten_session_is_read_again_and_its_old_turns_stay_findable(catal
     assert found(catalog, "rewrite", "entirely") == [["Before the rewrite"], ["Something else entirely"]]
 
 
-def test_a_forked_session_s_copied_turns_stay_one_row_in_the_first(catalog, root):
+def test_copied_turns_stay_one_row_in_the_first_session_and_a_fork_with_nothing_of_its_own_is_no_work(catalog, root):
     copied = [prompt("Shared beginning"), reply("m1", text("Shared answer"))]
-    write(root, "aaaa", *copied)
+    first = write(root, "aaaa", *copied)
     index_all(catalog, root)
-    write(root, "bbbb", *copied, prompt("Only in the fork"))
-    (done,) = index_all(catalog, root)
-    assert done.new_turns == 1
-    assert [turn.path.stem for turn in catalog.search_turns("Shared")] == ["aaaa", "aaaa"]
-    assert sizes(catalog, "app") == {"aaaa": 2, "bbbb": 1}
-
-
-def test_a_fork_with_nothing_of_its_own_is_a_session_of_the_project_and_no_work(catalog, root):
-    copied = [prompt("Shared beginning"), reply("m1", text("Shared answer"))]
-    paths = {str(write(root, name, *copied)) for name in ("aaaa", "bbbb")}
+    second = write(root, "bbbb", *copied)
     write(root, "cccc", prompt("Elsewhere", cwd="/home/ana/app/other"))
     index_all(catalog, root)
+    assert [turn.path.stem for turn in catalog.search_turns("Shared")] == ["aaaa", "aaaa"]
     assert catalog.count_due_jobs("app") == 1
-    assert catalog.find_project_places("app") == paths
+    assert catalog.find_project_places("app") == {str(first), str(second)}
     assert sizes(catalog, "app") == {"aaaa": 2, "bbbb": 0}
     counted = catalog.count_sessions("app", (), ("extract",))
     assert (counted.number, counted.waiting) == (2, 1)
     assert catalog.find_project_places("nothing") == frozenset()
     assert len(listed(catalog)) == 3
+    append(second, prompt("Only in the fork"))
+    (done,) = index_all(catalog, root)
+    assert (done.new_turns, sizes(catalog, "app")) == (1, {"aaaa": 2, "bbbb": 1})
 
 
 def test_a_deleted_transcript_keeps_its_turns_and_its_fork_can_take_them_over(catalog, root):
@@ -198,8 +182,8 @@ def test_lone_surrogates_null_bytes_and_impossible_times_are_stored(catalog):
     assert [turn.text for turn in catalog.load_turns(encode_path(session.path))][1:4] == texts[1:4]
 
 
-def test_a_new_alias_moves_the_turns_and_queues_their_sessions(catalog, root):
-    write(root, "aaaa", prompt("Moved", cwd="/old/place"), prompt("Stays"))
+def test_a_new_alias_moves_the_turns_and_queues_their_sessions(catalog, home, root):
+    path = write(root, "aaaa", prompt("Moved", cwd="/old/place"), prompt("Stays"))
     index_all(catalog, root)
 
     class Aliased(ByName):
@@ -208,42 +192,29 @@ def test_a_new_alias_moves_the_turns_and_queues_their_sessions(catalog, root):
 
     job = catalog.claim_job("app")
     catalog.finish_job(job, b"read to the end", b"")
-    assert catalog.reassign_folders(Aliased()) == {"app"}
-    assert sizes(catalog, "app") == {"aaaa": 2}
+    with Catalog.open(home) as other:  # of another process
+        assert other.reassign_folders(Aliased()) == {"app"}
+    append(path, prompt("Moved too", cwd="/old/place"))
+    assert [done.projects for done in index_all(catalog, root)] == [{"app"}]
+    assert sizes(catalog, "app") == {"aaaa": 3}
     again = catalog.claim_job("app")
     assert again is not None
     assert again.resume is None
     assert catalog.reassign_folders(Aliased()) == frozenset()
 
 
-def test_a_folder_that_another_process_gave_away_keeps_its_new_owner(catalog, home, root):
-    path = write(root, SESSION, prompt("Hello there"))
-    index_all(catalog, root)
-
-    class Moved(ByName):
-        def find_owner(self, cwd: str) -> str:
-            return "library"
-
-    with Catalog.open(home) as other:
-        other.reassign_folders(Moved())
-    append(path, prompt("More"))
-    assert [done.projects for done in index_all(catalog, root)] == [{"library"}]
+def test_a_folder_that_cannot_be_listed_deletes_nothing(root):
+    path = write(root, SESSION, prompt("Here"))
+    gone = str(path.with_name("gone.jsonl"))
+    assert compare_stamps(DiscoveredStores(), {str(path): (1, 1, 1), gone: (1, 1, 1)}).vanished == (gone,)
 
 
-class TestChanges:
-    def test_a_folder_that_cannot_be_listed_deletes_nothing(self, root):
-        path = write(root, SESSION, prompt("Here"))
-        gone = compare_stamps(
-            DiscoveredStores(), {str(path): (1, 1, 1), str(path.with_name("gone.jsonl")): (1, 1, 1)}
-        ).vanished
-        assert gone == (str(path.with_name("gone.jsonl")),)
+def test_a_project_s_own_sessions_come_first_and_the_newest_of_them_first():
+    def one(folder: str, name: str, when: int) -> Transcript:
+        return Transcript("claude", Path(f"/c/projects/{folder}/{name}.jsonl"), name, 1, when, 1)
 
-    def test_a_project_s_own_sessions_come_first_and_the_newest_of_them_first(self):
-        def one(folder: str, name: str, when: int) -> Transcript:
-            return Transcript("claude", Path(f"/c/projects/{folder}/{name}.jsonl"), name, 1, when, 1)
-
-        mine, newer = one("-home-ana-app", "mine", 1), one("-home-ana-app--worktrees-x", "newer", 2)
-        other, known = one("-home-ana", "other", 9), one("-elsewhere", "known", 3)
-        own, rest = split_likely_transcripts([other, mine, newer, known], [str(known.path)], ["/home/ana/app"])
-        assert [item.session_id for item in own] == ["known", "newer", "mine"]
-        assert rest == [other]
+    mine, newer = one("-home-ana-app", "mine", 1), one("-home-ana-app--worktrees-x", "newer", 2)
+    other, known = one("-home-ana", "other", 9), one("-elsewhere", "known", 3)
+    own, rest = split_likely_transcripts([other, mine, newer, known], [str(known.path)], ["/home/ana/app"])
+    assert [item.session_id for item in own] == ["known", "newer", "mine"]
+    assert rest == [other]

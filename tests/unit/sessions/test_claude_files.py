@@ -44,26 +44,22 @@ def test_sessions_and_subagents_of_every_layout_are_found(tmp_path):
     assert found["s1", ""] == (4, known.st_mtime_ns, known.st_ino)
 
 
-def test_folders_pipes_and_broken_links_are_told_and_are_not_transcripts(tmp_path):
-    project = tmp_path / "projects" / "p"
+def test_what_is_no_file_or_may_not_be_listed_is_told_and_is_no_transcript(tmp_path):
+    project, closed = tmp_path / "projects" / "p", tmp_path / "projects" / "q"
     (project / "folder.jsonl").mkdir(parents=True)
     (project / "broken.jsonl").symlink_to(tmp_path / "gone")
     if hasattr(os, "mkfifo"):
         os.mkfifo(project / "pipe.jsonl")
         assert first_cwd(project / "pipe.jsonl") == ""
-    store = scan_root(tmp_path)
-    assert store.transcripts == []
-    assert {one.path for one in store.problems} == {str(entry) for entry in project.iterdir()}
-
-
-def test_a_folder_that_may_not_be_listed_is_a_problem(tmp_path):
-    closed = tmp_path / "projects" / "p"
-    closed.mkdir(parents=True)
+    closed.mkdir()
     closed.chmod(0)
     with bound():
         store = scan_root(tmp_path)
     closed.chmod(0o700)
-    assert (store.transcripts, [one.code for one in store.problems]) == ([], ["unreadable"])
+    assert store.transcripts == []
+    told = {one.path: one.code for one in store.problems}
+    assert told.keys() == {str(closed), *map(str, project.iterdir())}
+    assert told[str(closed)] == "unreadable"
 
 
 def test_the_first_working_directory_is_that_of_the_first_turn_that_names_one(tmp_path):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from claude_lines import answer, call, envelope, prompt, queue, queued, read, reply, text
+from claude_lines import envelope, prompt, queue, queued, read, reply, text
 
 
 def typed(tmp_path, *records):
@@ -175,24 +175,6 @@ def repeated(words):
 )
 def test_a_prompt_typed_while_the_agent_was_busy_is_one_prompt_however_many_records_tell_it(tmp_path, records, words):
     assert typed(tmp_path, *records) == [("prompt", one) for one in words]
-
-
-def test_the_prompt_of_a_subagent_is_not_a_persons(tmp_path):
-    records = [
-        prompt("Go", isSidechain=False),
-        reply("m1", call("t1", "Task", prompt="Search the code", description="Search")),
-        prompt("Search the code", isSidechain=True, agentId="a1"),
-        reply("m2", text("Found it"), isSidechain=True, agentId="a1"),
-        answer("t1", [text("Found it")], outcome={"status": "completed", "agentId": "a1", "content": []}),
-    ]
-    turns, done = read(tmp_path, *records)
-    assert [(turn.role, turn.sidechain) for turn in turns] == [
-        ("user", False),
-        ("assistant", False),
-        ("assistant", True),
-    ]
-    assert turns[1].tool_calls[0].output == "Found it"
-    assert done.session.prompts == 1
 
 
 # --- a person's own command -------------------------------------------------------------------------------------

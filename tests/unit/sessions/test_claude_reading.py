@@ -12,7 +12,6 @@ from lerim.errors import TranscriptError
 from lerim.sessions.catalog import group_problems
 from lerim.sessions.model import NO_TOKENS, Tokens, make_turn_id
 from lerim.sessions.readers import read_session
-from lerim.sessions.readers.engine.line_stream import LineStream
 
 
 def texts(turns):
@@ -101,23 +100,6 @@ def test_a_session_knows_when_where_and_on_what_it_ran(tmp_path):
     assert turns[3].time is None
 
 
-@pytest.mark.parametrize(
-    ("said", "title"),
-    [
-        (
-            "Implement the following plan:\n\n# Plan: Sort the imports\n\n## Context\nThey are not.",
-            "Plan: Sort the imports",
-        ),
-        ("## Sort the imports ##\nAll of them.", "Sort the imports"),
-        ("Fix these:\n- one\n- two", "Fix these: - one - two"),
-        ("#12 is broken", "#12 is broken"),
-        ("# ", "#"),
-    ],
-)
-def test_a_prompt_that_begins_with_a_heading_gives_it_as_the_title(tmp_path, said, title):
-    assert read(tmp_path, prompt(said))[1].session.title == title
-
-
 def test_the_title_is_the_last_custom_one_then_the_last_of_the_model_then_a_summary_then_the_prompt(tmp_path):
     first = prompt("Move   the project\nto uv")
     records = [first]
@@ -144,6 +126,11 @@ TEAM = '<teammate-message teammate_id="lead">\nYou are the tester.\n</teammate-m
 @pytest.mark.parametrize(
     ("records", "title"),
     [
+        ([prompt("Implement the following plan:\n\n# Plan: Sort the imports\n\n## Context")], "Plan: Sort the imports"),
+        ([prompt("## Sort the imports ##\nAll of them.")], "Sort the imports"),
+        ([prompt("Fix these:\n- one\n- two")], "Fix these: - one - two"),
+        ([prompt("#12 is broken")], "#12 is broken"),
+        ([prompt("# ")], "#"),
         ([prompt(CLEARED), prompt(SKILL), prompt("y")], "/review"),
         ([prompt(f"{SKILL}\n<command-args>the parser</command-args>"), prompt("y")], "/review the parser"),
         ([prompt(CLEARED), prompt("y"), prompt(SKILL)], "y"),
@@ -174,20 +161,14 @@ def test_the_first_thing_that_was_asked_gives_the_title(tmp_path, records, title
     assert read(tmp_path, *records)[1].session.title == title
 
 
-def test_what_a_subagent_was_asked_gives_its_title(tmp_path):
-    asked = prompt("Find the parser", isSidechain=True)
-    assert (
-        read(tmp_path, asked, prompt("Go on", isSidechain=True), name="agent-a1")[1].session.title == "Find the parser"
-    )
-    assert read(tmp_path, asked)[1].session.title == ""  # within the parent's own file
-
-
 @pytest.mark.parametrize("tag", ["system-reminder", "lerim-memories", "fork-boilerplate"])
-def test_what_is_injected_beside_a_subagents_task_is_not_in_its_title(tmp_path, tag):
+def test_what_a_subagent_was_asked_gives_its_title_without_what_is_injected_beside_it(tmp_path, tag):
     injected = f"<{tag}>\nUse uv.\n</{tag}>"
-    for content in (f"{injected}\n\nFind the parser", [text(injected), text("Find the parser")]):
-        records = [prompt("[Request interrupted by user]", isSidechain=True), prompt(content, isSidechain=True)]
+    more = prompt("Go on", isSidechain=True)
+    for content in ("Find the parser", f"{injected}\n\nFind the parser", [text(injected), text("Find the parser")]):
+        records = [prompt("[Request interrupted by user]", isSidechain=True), prompt(content, isSidechain=True), more]
         assert read(tmp_path, *records, name="agent-a1")[1].session.title == "Find the parser"
+        assert read(tmp_path, *records)[1].session.title == ""  # within the parent's own file
 
 
 def test_a_record_copied_within_one_file_counts_once(tmp_path):
@@ -228,6 +209,15 @@ def test_a_subagents_own_transcript_names_its_parent_and_holds_no_prompt(tmp_pat
     assert (done.session.id, done.session.parent, done.session.prompts) == ("agent-a1", lines.SESSION, 0)
     old, done = read(tmp_path, *records, name="agent-a1.jsonl")
     assert (len(old), done.session.parent) == (1, lines.SESSION)
+    asked = [prompt("Go"), reply("m0", call("t1", "Task", prompt="Search", description="Find it"))]
+    result = answer("t1", [text("Found it")], outcome={"status": "completed", "agentId": "a1", "content": []})
+    turns, done = read(tmp_path, *asked, *records, result)  # within the parent's own file
+    assert [(turn.role, turn.sidechain) for turn in turns] == [
+        ("user", False),
+        ("assistant", False),
+        ("assistant", True),
+    ]
+    assert (turns[1].tool_calls[0].output, done.session.prompts) == ("Found it", 1)
 
 
 def test_a_subagent_that_summarizes_the_session_for_the_program_makes_no_turns_but_its_tokens_count(tmp_path):
@@ -297,15 +287,6 @@ def test_fields_of_a_wrong_type_are_left_out_and_the_rest_of_the_record_is_read(
 
 
 def test_a_line_over_the_limit_is_skipped_as_a_problem(tmp_path):
-    path = tmp_path / "x"
-    path.write_bytes(b"a\n" + b"b" * 50 + b"\n" + b"c\n" + b"d" * 30)
-    with path.open("rb") as file:
-        assert list(LineStream(file, 0, limit=20)) == [
-            (0, 2, b"a\n", True),
-            (2, 53, None, True),
-            (53, 55, b"c\n", True),
-            (55, 85, None, False),
-        ]
     long = "word " * 600_000
     turns, done = read(tmp_path, prompt(long), b'{"x":"' + b"y" * (33 << 20) + b'"}\n', prompt("after"))
     assert texts(turns) == [long.strip(), "after"]

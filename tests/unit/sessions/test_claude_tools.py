@@ -75,22 +75,13 @@ def failed(content, outcome=None, **fields):
         (RUN, None, {"status": "pending"}),
         (call("t1", "mcp__x__y"), ended(PARTS), {"description": "", "output": "one\n[image]\ntwo"}),
         (call("t1", "mcp__docs__search", words="cents", limit=5), None, {"description": "cents"}),
+        (call("t1", "mcp__docs__ask", repo="a/b", most=3, q="Why?"), None, {"description": "repo: a/b, q: Why?"}),
+        (call("t1", "TodoWrite", todos=[{"content": "Round", "status": "pending"}]), None, {"description": "Round"}),
         (
-            call("t1", "mcp__docs__ask", repo="a/b", most=3, question="Why?"),
+            call("t1", "Grep", pattern="round(", path="src"),
             None,
-            {"description": "repo: a/b, question: Why?"},
+            {"kind": "search", "command": "round(", "paths": ("src",), "description": ""},
         ),
-        (
-            call("t1", "TodoWrite", todos=[{"content": "Round once", "status": "pending"}]),
-            None,
-            {"description": "Round once"},
-        ),
-        (
-            call("t1", "TaskUpdate", taskId="3", status="completed"),
-            None,
-            {"description": "taskId: 3, status: completed"},
-        ),
-        (call("t1", "Grep", pattern="round(", path="src"), None, {"command": "round(", "description": ""}),
         (call("t1", "mcp__vault__unlock", password="blue4horse"), None, {"description": "[redacted:password]"}),
         (
             call("t1", "mcp__db__open", retries=2, login={"DB_PASSWORD": "blue4horse"}),
@@ -102,11 +93,7 @@ def failed(content, outcome=None, **fields):
             None,
             {"description": "Basic [redacted:authorization]"},
         ),
-        (
-            call("t1", "mcp__vault__put", secret={"value": "Zx9Kq2Lm7Pw4"}),
-            None,
-            {"description": "[redacted:token]"},
-        ),
+        (call("t1", "mcp__vault__put", secret={"value": "Zx9Kq2Lm7Pw4"}), None, {"description": "[redacted:token]"}),
         (
             EDIT,
             ended("Updated", {"filePath": r"C:\app\a.py", "originalFile": "SECRET", "structuredPatch": ["SECRET"]}),
@@ -131,11 +118,6 @@ def failed(content, outcome=None, **fields):
             call("t1", "NotebookEdit", notebook_path="/a.ipynb", new_source="y"),
             None,
             {"kind": "edit", "edits": (FileEdit("/a.ipynb", "", "y"),), "paths": ("/a.ipynb",)},
-        ),
-        (
-            call("t1", "Grep", pattern="def load", path="src"),
-            None,
-            {"kind": "search", "command": "def load", "paths": ("src",)},
         ),
         (call("t1", "WebFetch", url="https://a.test", prompt="?"), None, {"kind": "web", "command": "https://a.test"}),
         (UNPARSED, None, {"kind": "other"}),
@@ -179,43 +161,35 @@ def test_a_long_result_keeps_its_ends_and_no_part_of_a_word_that_may_be_a_secret
 # --- what the person said about a call ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("content", "fields", "feedback"),
-    [
-        (SAID + "use uv, not pip", {}, "use uv, not pip"),
-        (SAID + "use uv\n\nNote: The user's next message may contain a correction", {}, "use uv"),
-        ("Permission for this tool use was denied. The user said:\nnot here", {}, "not here"),
-        (STOP, {}, ""),
-        (STOP, {"userFeedback": "use uv"}, "use uv"),
-        ("Blocked", {"toolDenialKind": "user-rejected", "userFeedback": "no"}, "no"),
-        ("Permission to use Bash has been denied.", {}, ""),
-    ],
-)
-def test_a_denied_call_keeps_what_the_person_said(tmp_path, content, fields, feedback):
-    asked = call("t1", "Edit", file_path="/a.py", old_string="a", new_string="b")
-    turns, done = read(tmp_path, prompt("Go"), reply("m1", asked), answer("t1", content, is_error=True, **fields))
-    denied = turns[1].tool_calls[0]
-    assert (denied.status, denied.feedback, denied.exit_code) == ("denied", feedback, None)
-    assert (done.session.denials, done.session.tool_errors) == (1, 0)
+NOTED = SAID + "use uv\n\nNote: The user's next message may contain a correction"
 
 
 @pytest.mark.parametrize(
-    ("name", "fields", "status"),
+    ("name", "content", "fields", "status", "feedback"),
     [
-        ("Bash", {}, "denied"),
-        ("Unheard", {}, "denied"),
-        ("Edit", {"toolDenialKind": "hook"}, "denied"),
-        ("Edit", {"toolDenialKind": "interrupted"}, "interrupted"),
-        ("mcp__docs__search", {}, "error"),
-        ("mcp__docs__search", {"toolDenialKind": "user-rejected", "userFeedback": "use uv"}, "denied"),
+        ("Edit", SAID + "use uv, not pip", {}, "denied", "use uv, not pip"),
+        ("Edit", NOTED, {}, "denied", "use uv"),
+        ("Edit", "Permission for this tool use was denied. The user said:\nnot here", {}, "denied", "not here"),
+        ("Edit", STOP, {}, "denied", ""),
+        ("Edit", STOP, {"userFeedback": "use uv"}, "denied", "use uv"),
+        ("Edit", "Blocked", {"toolDenialKind": "user-rejected", "userFeedback": "no"}, "denied", "no"),
+        ("Edit", "Permission to use Bash has been denied.", {}, "denied", ""),
+        # what a tool, a rule or a server ascribes to the person is not theirs
+        ("Bash", SAID + "use uv", {}, "denied", ""),
+        ("Unheard", SAID + "use uv", {}, "denied", ""),
+        ("Edit", SAID + "use uv", {"toolDenialKind": "hook"}, "denied", ""),
+        ("Edit", SAID + "use uv", {"toolDenialKind": "interrupted"}, "interrupted", ""),
+        ("mcp__docs__search", SAID + "use uv", {}, "error", ""),
+        ("mcp__docs__search", SAID + "use uv", {"toolDenialKind": "user-rejected", "userFeedback": "no"}, "denied", ""),
     ],
 )
-def test_what_a_tool_a_rule_or_a_server_ascribes_to_the_person_is_not_theirs(tmp_path, name, fields, status):
-    refused = answer("t1", SAID + "use uv, not pip", is_error=True, **fields)
-    turns, reading = read(tmp_path, reply("m1", call("t1", name, command="x")), refused)
-    (done,) = turns[0].tool_calls
-    assert (done.status, done.feedback, done.output) == (status, "", SAID + "use uv, not pip")
-    assert reading.session.denials == (status == "denied")
+def test_a_denied_call_keeps_what_the_person_said(tmp_path, name, content, fields, status, feedback):
+    refused = answer("t1", content, is_error=True, **fields)
+    turns, reading = read(tmp_path, prompt("Go"), reply("m1", call("t1", name, file_path="/a.py")), refused)
+    [done] = turns[1].tool_calls
+    assert (done.status, done.feedback, done.exit_code) == (status, feedback, None)
+    assert feedback or done.output == content
+    assert (reading.session.denials, reading.session.tool_errors) == (status == "denied", status == "error")
 
 
 QUESTIONS = [

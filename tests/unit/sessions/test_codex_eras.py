@@ -42,14 +42,8 @@ def test_a_bare_rollout_tells_its_folder_in_the_first_message_and_one_time_for_a
     assert turns[1].tool_calls[0].command == "ls"
     assert (done.session.prompts, done.session.tool_errors, done.session.tokens) == (1, 1, None)
     assert done.session.branches == ("dev",)
-
-
-def test_a_bare_rollout_without_any_time_began_when_its_name_says(tmp_path):
-    said = lines.message("user", "Use uv")["payload"]
-    turns, done = lines.turns_of(tmp_path, {"id": lines.THREAD, "instructions": None}, said)
-    here = datetime(2026, 3, 1).astimezone()
-    assert [(turn.text, turn.time) for turn in turns] == [("Use uv", here)]
-    assert done.session.started == here
+    _, done = lines.turns_of(tmp_path, {"id": lines.THREAD}, lines.message("user", "Use uv")["payload"])
+    assert done.session.started == datetime(2026, 3, 1).astimezone()  # as its name says, for there is no time in it
 
 
 def test_a_flattened_rollout_is_read_as_a_wrapped_one(tmp_path):
@@ -94,11 +88,14 @@ def test_a_rollout_of_the_first_codex_is_one_object(tmp_path):
     assert [one.code for one in done.problems] == ["bad-line"]
 
 
-def test_an_event_and_its_item_are_one_turn_and_the_same_words_typed_twice_are_two(tmp_path):
-    said = [lines.prompt("go on"), lines.said("Yes")] * 2
-    turns, _ = lines.turns_of(tmp_path, lines.meta(), *said)
+def test_an_event_and_its_item_are_one_turn_and_the_same_words_typed_twice_are_two_also_after_a_compaction(tmp_path):
+    said = [lines.prompt("go on"), lines.said("Yes")]
+    kept = [one["payload"] for one in lines.prompt("go on")]
+    compacted = lines.line("compacted", message="Summary", replacement_history=kept)
+    rolled_back = lines.event("thread_rolled_back", num_turns=1)  # what was rolled back was typed
+    turns, done = lines.turns_of(tmp_path, lines.meta(), *said, compacted, rolled_back, *said)
     assert texts(turns) == [("prompt", "go on"), ("reply", "Yes")] * 2
-    assert len({turn.id for turn in turns}) == 4
+    assert (len({turn.id for turn in turns}), done.session.prompts) == (4, 2)
 
 
 def test_what_an_event_leaves_out_of_its_item_is_said_once(tmp_path):
@@ -112,7 +109,9 @@ def test_what_an_event_leaves_out_of_its_item_is_said_once(tmp_path):
     ]
     records = [[*lines.prompt("Go"), event, lines.message("assistant", item)] for event, item in exchanges]
     parts = [lines.prompt("On"), lines.event("agent_message", message="A. B."), lines.message("assistant", "A. ", "B.")]
-    turns, _ = lines.turns_of(tmp_path, lines.meta(), *records, *parts)
+    thought = lines.item("reasoning", summary=[{"type": "summary_text", "text": "**Looking**"}], encrypted_content="x")
+    turns, _ = lines.turns_of(tmp_path, lines.meta(), *records, parts[0], thought, *parts[1:])
+    assert turns[-1].reasoning == "**Looking**"  # thoughts stand with the answer they led to
     assert [turn.text.strip() for turn in turns[1::2]] == [f"Here it is:\n\nWell?\n\n{plan}", plan, "Done", "A. B."]
 
 
@@ -253,20 +252,6 @@ def test_tokens_are_the_last_running_total_however_often_it_is_told_and_the_sum_
     assert lines.turns_of(tmp_path, lines.meta(), *anew)[1].session.tokens == Tokens(140, 7, 0, 0)
 
 
-def test_what_a_compaction_keeps_is_not_read_again_and_what_was_rolled_back_was_typed(tmp_path):
-    kept = [one["payload"] for one in lines.prompt("Use pip")]
-    turns, done = lines.turns_of(
-        tmp_path,
-        lines.meta(),
-        lines.prompt("Use pip"),
-        lines.line("compacted", message="Summary", replacement_history=kept),
-        lines.event("thread_rolled_back", num_turns=1),
-        lines.prompt("Use uv"),
-    )
-    assert texts(turns) == [("prompt", "Use pip"), ("prompt", "Use uv")]
-    assert done.session.prompts == 2
-
-
 def test_a_thread_kept_by_pages_tells_of_prompts_answers_and_failures_in_completed_items(tmp_path):
     def completed(type_, native, **fields):
         return lines.event("item_completed", item={"type": type_, "id": native, **fields})
@@ -286,9 +271,3 @@ def test_a_thread_kept_by_pages_tells_of_prompts_answers_and_failures_in_complet
     )
     assert texts(turns) == [("prompt", "Use uv"), ("reply", "Yes"), ("prompt", "[image]")]
     assert (turns[1].tool_calls[0].status, done.session.tool_errors) == ("error", 1)
-
-
-def test_thoughts_stand_with_the_answer_they_led_to(tmp_path):
-    thought = lines.item("reasoning", summary=[{"type": "summary_text", "text": "**Looking**"}], encrypted_content="x")
-    turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.prompt("Use uv"), thought, lines.said("Yes"))
-    assert turns[1].reasoning == "**Looking**"

@@ -54,18 +54,15 @@ def test_a_chat_with_an_old_file_and_a_log_stands_once_and_is_read_from_the_log(
     assert [turn.text for turn in chats.reading(path)[0]] == ["old", "new"]
 
 
-def test_a_chat_copied_to_the_workspace_that_was_opened_later_has_the_same_turns(tmp_path):
-    asked = request("hello", markdown("hi"))
-    first = chats.whole(tmp_path / "globalStorage" / "emptyWindowChatSessions" / "one.json", asked)
-    again = storage(tmp_path, "abc", '{"folder": "file:///srv/app"}', asked)
-    assert [turn.id for turn in chats.reading(first)[0]] == [turn.id for turn in chats.reading(again)[0]]
-
-
 def test_an_editors_folder_is_told_from_the_command_lines_by_what_lies_in_it(tmp_path):
-    path = storage(tmp_path / "portable", "abc", '{"folder": "file:///srv/app"}', request("hello", markdown("hi")))
+    asked = request("hello", markdown("hi"))
+    path = storage(tmp_path / "portable", "abc", '{"folder": "file:///srv/app"}', asked)
     (one,) = copilot.scan_root(tmp_path / "portable", []).transcripts
     assert (one.path, find_working_folder(one)) == (path, "/srv/app")
-    assert [turn.text for turn in copilot.open_session(one)] == ["hello", "hi"]
+    turns = list(copilot.open_session(one))
+    assert [turn.text for turn in turns] == ["hello", "hi"]
+    first = chats.whole(tmp_path / "globalStorage" / "emptyWindowChatSessions" / "one.json", asked)
+    assert [turn.id for turn in chats.reading(first)[0]] == [turn.id for turn in turns]  # it was copied from there
 
 
 def test_a_root_that_is_no_editors_folder_is_looked_through_for_sessions_of_the_command_line(tmp_path):

@@ -122,17 +122,32 @@ def test_every_kind_of_part_is_told_as_words_reasoning_a_call_or_left_out(tmp_pa
     assert done.session.tool_calls == 1
 
 
-def test_an_answer_that_only_the_model_kept_is_read_from_there(tmp_path):
-    rounds = {"toolCallRounds": [{"response": "hello", "toolCalls": []}, {"response": "again", "toolCalls": []}]}
-    turns, _ = only(tmp_path, request("go", calls=rounds), request("on", calls={"toolCallRounds": [{"response": ""}]}))
-    assert [turn.text for turn in turns] == ["go", "hello\n\nagain", "on"]
+OWN = "<lerim-memories>\nuse uv\n</lerim-memories>"
+ROUNDS = {"toolCallRounds": [{"response": "hello", "toolCalls": []}, {"response": "again", "toolCalls": []}]}
+GROUP = {"kind": "textEditGroup", "uri": {"path": "/a/b.py"}, "edits": [[{"text": "x"}]]}
+SAID: dict[str, tuple[list[dict[str, Any]], list[str]]] = {
+    "an answer that only the model kept is read from there": (
+        [request("go", calls=ROUNDS), request("on", calls={"toolCallRounds": [{"response": ""}]})],
+        ["go", "hello\n\nagain", "on"],
+    ),
+    "the fences around a change are no words": (
+        [request("go", markdown("I change it.\n"), markdown("\n```\n"), GROUP, markdown("\n```\n"), markdown("Done."))],
+        ["go", "I change it.", "Done."],
+    ),
+    "our own memories are cut from what was typed and answered": (
+        [request(f"{OWN}go", markdown(f"ok{OWN}"))],
+        ["go", "ok"],
+    ),
+    "an image alone is a prompt": (
+        [request("", variableData={"variables": [{"kind": "image", "value": "…"}]})],
+        ["[image]"],
+    ),
+}
 
 
-def test_the_fences_around_a_change_are_no_words(tmp_path):
-    group = {"kind": "textEditGroup", "uri": {"path": "/a/b.py"}, "edits": [[{"text": "x"}]]}
-    shown = [markdown("I change it.\n"), markdown("\n```\n"), group, markdown("\n```\n"), markdown("Done.")]
-    turns, _ = only(tmp_path, request("go", *shown))
-    assert [turn.text for turn in turns] == ["go", "I change it.", "Done."]
+@pytest.mark.parametrize(("requests", "said"), SAID.values(), ids=SAID)
+def test_of_a_request_only_what_was_typed_and_answered_is_read(tmp_path, requests, said):
+    assert [turn.text for turn in only(tmp_path, *requests)[0]] == said
 
 
 def test_what_no_person_typed_makes_no_prompt(tmp_path):
@@ -148,13 +163,6 @@ def test_what_no_person_typed_makes_no_prompt(tmp_path):
     assert done.session.prompts == 0
 
 
-def test_our_own_memories_are_cut_from_what_was_typed_and_answered_and_an_image_alone_is_a_prompt(tmp_path):
-    own = "<lerim-memories>\nuse uv\n</lerim-memories>"
-    image = request("", variableData={"variables": [{"kind": "image", "value": "…"}]})
-    turns, _ = only(tmp_path, request(f"{own}go", markdown(f"ok{own}")), image)
-    assert [turn.text for turn in turns] == ["go", "ok", "[image]"]
-
-
 def test_tokens_are_told_only_by_versions_that_have_them(tmp_path):
     usage: dict[str, Any] = {"promptTokens": 100, "completionTokens": 7}
     for told in ({"result": {"usage": usage}}, {"usage": usage}, usage):
@@ -165,29 +173,26 @@ def test_tokens_are_told_only_by_versions_that_have_them(tmp_path):
     assert only(tmp_path, request("one", markdown("a")))[1].session.tokens is None
 
 
-def test_a_chat_tells_its_title_models_and_times(tmp_path):
+def test_a_chat_tells_its_title_models_and_times_and_its_branch_and_folder_where_its_version_does(tmp_path):
     picked = {"metadata": {"resolvedModel": "gpt-5-mini"}}
     chosen = request("two", markdown("b"), modelId="copilot/auto", result=picked)
-    _, done = only(tmp_path, request("one", markdown("a")), chosen, request("two", markdown("b"), modelId="x/auto"))
+    asked = request("one", markdown("a")), chosen, request("two", markdown("b"), modelId="x/auto")
+    told = {"repoData": {"workspaceType": "local-git", "localBranch": "fix/login"}}
+    path = chats.whole(
+        tmp_path / "chatSessions" / "one.json", *asked, workingDirectory="file:///home/ana/my%20app", **told
+    )
+    turns, done = chats.reading(path)
     session = done.session
     assert (session.id, session.title) == (chats.SESSION, "one")
     assert session.models == ("copilot/claude-sonnet-4.5", "gpt-5-mini", "x/auto")
     assert session.started is not None and session.started.timestamp() == 1_780_000_000
-
-
-def test_a_chat_tells_the_branch_and_the_folder_where_its_version_does(tmp_path):
-    told = {"repoData": {"workspaceType": "local-git", "localBranch": "fix/login"}}
-    path = chats.whole(
-        tmp_path / "chatSessions" / "one.json", request("go"), workingDirectory="file:///home/ana/my%20app", **told
-    )
-    turns, done = chats.reading(path)
-    assert (turns[0].cwd, done.session.cwds, done.session.branches) == (
+    assert (turns[0].cwd, session.cwds, session.branches) == (
         "/home/ana/my app",
         ("/home/ana/my app",),
         ("fix/login",),
     )
     assert find_working_folder(chats.transcript(path)) == "/home/ana/my app"
-    turns, done = chats.reading(path, cwd="/home/ana/app")
+    turns, _ = chats.reading(path, cwd="/home/ana/app")
     assert turns[0].cwd == find_working_folder(chats.transcript(path, cwd="/home/ana/app")) == "/home/ana/app"
 
 

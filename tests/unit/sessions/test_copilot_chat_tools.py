@@ -118,13 +118,6 @@ def test_a_call_shown_again_with_its_end_is_one(tmp_path):
     assert done.session.tool_calls == 2
 
 
-def test_a_call_that_nobody_had_confirmed_when_the_request_was_cancelled_did_not_run(tmp_path):
-    waited = terminal("make") | {"isConfirmed": None}
-    del (older := terminal("make"))["isConfirmed"]
-    turns, _ = only(tmp_path, request("go", waited, older, result=None, state=2))
-    assert [call.status for call in turns[1].tool_calls] == ["interrupted", "interrupted"]
-
-
 PATCH = "*** Begin Patch\n*** Update File: /a/p.py\n@@\n-old\n+new\n*** End Patch"
 REPLACEMENTS = [{"filePath": f"/a/{name}.py", "oldString": "1", "newString": "2"} for name in "cd"]
 REPLACED = (FileEdit("/a/c.py", "1", "2"), FileEdit("/a/d.py", "1", "2"))
@@ -170,7 +163,10 @@ def test_questions_put_to_the_person_have_their_answers(tmp_path):
 
 
 def test_a_cancelled_request_leaves_its_open_calls_interrupted_and_a_running_one_leaves_them_pending(tmp_path):
-    waiting = terminal("make", complete=False)
+    waiting, unconfirmed = terminal("make", complete=False), terminal("make") | {"isConfirmed": None}
+    del (older := terminal("make"))["isConfirmed"]
+    turns, _ = only(tmp_path, request("go", unconfirmed, older, result=None, state=2))  # they did not run
+    assert [call.status for call in turns[1].tool_calls] == ["interrupted", "interrupted"]
     for fields in ({"state": 2}, {"state": None, "isCanceled": True}):
         turns, _ = only(tmp_path, request("go", waiting, result=None, **fields))
         assert turns[1].tool_calls[0].status == "interrupted"

@@ -46,6 +46,10 @@ def test_what_nobody_typed_makes_no_turn_and_our_own_memories_are_never_learned_
     turns, done = lines.turns_of(tmp_path, lines.start(), *injected, memories, lines.reply("m1", "Yes"))
     assert texts(turns) == [("prompt", "Add a test"), ("reply", "Yes")]
     assert done.session.prompts == 1
+    begun = lines.start(detachedFromSpawningParentSessionId="p-1")  # by another session
+    turns, done = lines.turns_of(tmp_path, begun, lines.prompt("Note what was learned"), lines.reply("m1", "Done"))
+    assert texts(turns) == [("reply", "Done")]
+    assert (done.session.parent, done.session.prompts) == ("p-1", 0)
 
 
 Events = list[dict[str, Any]]
@@ -138,7 +142,7 @@ def test_calls_have_their_kind_input_result_and_end(tmp_path):
     assert (done.session.tool_errors, done.session.denials) == (5, 2)
 
 
-def test_a_command_that_ran_on_gets_the_exit_code_told_later(tmp_path):
+def test_a_command_that_ran_on_gets_the_exit_code_told_later_and_is_waited_for_no_longer_once_it_was_stopped(tmp_path):
     running = "one\n<command with shellId: 22 is still running after 30 seconds. Use read_bash to continue waiting.>"
     turns, done = lines.turns_of(
         tmp_path,
@@ -153,17 +157,9 @@ def test_a_command_that_ran_on_gets_the_exit_code_told_later(tmp_path):
     assert first.output.endswith("failed")
     assert (second.status, second.command) == ("ok", "")
     assert done.session.tool_errors == 1
-
-
-def test_a_command_the_agent_stopped_is_waited_for_no_longer(tmp_path):
-    running = "<command with shellId: 22 is still running after 30 seconds.>"
-    turns, _ = lines.turns_of(
-        tmp_path,
-        lines.reply("m1", "", lines.asked("t1", "bash", {"command": "npm start"})),
-        lines.done("t1", running),
-        lines.reply("m2", "", lines.asked("t2", "stop_bash", {"shellId": "22"})),
-        lines.done("t2", "<command with id: 22 stopped>"),
-    )
+    stopped = lines.asked("t2", "stop_bash", {"shellId": "22"}), lines.done("t2", "<command with id: 22 stopped>")
+    asked = lines.reply("m1", "", lines.asked("t1", "bash", {"command": "npm start"})), lines.done("t1", running)
+    turns, _ = lines.turns_of(tmp_path, *asked, lines.reply("m2", "", stopped[0]), stopped[1])
     assert [call.status for turn in turns for call in turn.tool_calls] == ["ok", "ok"]
 
 
@@ -232,13 +228,6 @@ def test_tokens_are_known_once_the_session_was_shut_down(tmp_path):
     again = [lines.event("session.resume"), lines.reply("m2", "More"), lines.shut(inputTokens=30, outputTokens=2)]
     assert lines.turns_of(tmp_path, *spoken, used, *again)[1].session.tokens == Tokens(60, 11, 60, 10)
     assert lines.turns_of(tmp_path, *spoken, *again)[1].session.tokens is None  # those before a crash are lost
-
-
-def test_a_session_that_another_one_began_has_no_prompt(tmp_path):
-    begun = lines.start(detachedFromSpawningParentSessionId="p-1")
-    turns, done = lines.turns_of(tmp_path, begun, lines.prompt("Note what was learned"), lines.reply("m1", "Done"))
-    assert [turn.text for turn in turns] == ["Done"]
-    assert (done.session.parent, done.session.prompts) == ("p-1", 0)
 
 
 def test_the_workspace_file_names_the_session_and_its_folder(tmp_path):

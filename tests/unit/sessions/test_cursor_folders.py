@@ -94,7 +94,7 @@ def test_workspaces_name_their_chats_in_every_way(tmp_path: Path):
 
 
 def test_a_file_of_several_folders_stands_for_the_folder_it_lies_in(tmp_path: Path):
-    editor = Editor(tmp_path)
+    editor = Editor(tmp_path / "User")  # whose parent is named, the folder of the product
     editor.chat([prompt("Go")], workspaceIdentifier={"id": "w1"})
     path = editor.workspace("w1", None)
     (path.parent / "workspace.json").write_text('{"workspace": "file:///srv/all.code-workspace"}', encoding="utf-8")
@@ -132,8 +132,3 @@ def test_a_damaged_workspace_costs_no_other(tmp_path: Path):
     store = cursor.scan_root(tmp_path, [])
     ours = [one for one in store.databases if one.path == editor.all]
     assert cursor.list_database(ours[0], [])[0][0].cwd == "/srv/app"
-
-
-def test_the_folder_of_the_product_stands_for_the_one_of_its_user(tmp_path: Path):
-    Editor(tmp_path / "User").chat([prompt("Go")])
-    assert len(found(tmp_path)[0]) == 1

@@ -81,36 +81,31 @@ def test_the_folder_a_session_was_told_to_work_in_stands_where_no_hash_can_be_ma
 def test_a_subagents_session_lies_in_its_parents_folder_and_nothing_in_it_is_a_persons(tmp_path):
     folder = files.chats(tmp_path, "app") / files.SESSION
     folder.mkdir()
-    files.log(
-        folder / "helper-1.jsonl", prompt("find the tests"), reply("found"), sessionId="helper-1", kind="subagent"
-    )
+    told = {"sessionId": "helper-1", "kind": "subagent", "summary": '{"answer": "They are in tests/"}'}
+    files.log(folder / "helper-1.jsonl", prompt("find the tests"), reply("found"), **told)
     files.log(files.chats(tmp_path, "app") / "session-1.jsonl", prompt("hello"))
     own, child = sorted(scan_root(tmp_path, []).transcripts, key=lambda one: one.parent)
     assert (own.parent, child.parent, child.session_id) == ("", files.SESSION, "helper-1")
     turns, done = files.reading(child.path, parent=child.parent)
     assert [(turn.role, turn.text, turn.sidechain) for turn in turns] == [("assistant", "found", True)]
-    assert (done.session.id, done.session.parent) == ("helper-1", files.SESSION)
-    assert done.session.prompts == 0
+    assert (done.session.id, done.session.parent, done.session.prompts) == ("helper-1", files.SESSION, 0)
+    assert done.session.title == "find the tests"  # and not the form it answers in
+
+
+TASK = "Your task is to look for all files that matter to:\n<objective>\nFind the tests\n</objective>"
 
 
 def test_a_subagents_session_of_an_earlier_version_is_known_by_its_task(tmp_path):
-    task = "Your task is to look for all files that matter to:\n<objective>\nFind the tests\n</objective>"
     warned = "You have used all your turns. Do not call any other tools."
-    path = files.whole(tmp_path / "session-1.json", prompt(task), reply("found"), prompt(warned))
+    path = files.whole(tmp_path / "session-1.json", prompt(TASK), reply("found"), prompt(warned))
     turns, done = files.reading(path)
     assert [(turn.role, turn.text, turn.sidechain) for turn in turns] == [("assistant", "found", True)]
     session = done.session
     assert (session.id, session.parent, session.title) == ("session-1", files.SESSION, "Find the tests")
     typed = files.whole(tmp_path / "session-2.json", prompt("Your task is to sort:\n<list>\na\n</list>"))
     assert [turn.role for turn in files.reading(typed)[0]] == ["user"]
-    more = files.whole(tmp_path / "session-3.json", prompt(f"{task}\n\nAlways run them afterwards."), reply("done"))
+    more = files.whole(tmp_path / "session-3.json", prompt(f"{TASK}\n\nAlways run them afterwards."), reply("done"))
     assert [turn.role for turn in files.reading(more)[0]] == ["user", "assistant"]
-
-
-def test_the_title_of_a_subagents_session_is_its_task_and_not_the_form_it_answers_in(tmp_path):
-    summary = '{"answer": "They are in tests/"}'
-    path = files.log(tmp_path / "a.jsonl", prompt("Find the tests"), reply("x"), kind="subagent", summary=summary)
-    assert files.reading(path)[1].session.title == "Find the tests"
 
 
 def test_other_files_beside_sessions_and_empty_ones_are_left_alone(tmp_path):
@@ -171,11 +166,8 @@ def test_a_session_that_nobody_writes_any_more_and_that_is_damaged_gives_what_is
     turns, done = files.reading(path)
     assert [turn.text for turn in turns] == ["first", "two"]
     assert [problem.code for problem in done.problems] == ["bad-line"]
-
-
-def test_a_damaged_session_with_nothing_whole_in_it_is_an_error_that_is_told_once(tmp_path):
-    path = files.chats(tmp_path) / "session-1.json"
-    path.write_bytes(b"\0" * 1000)
+    path = files.chats(tmp_path) / "session-2.json"
+    path.write_bytes(b"\0" * 1000)  # nothing is whole in it
     files.long_ago(path)
     with Catalog.open(Home(tmp_path / "lerim")) as catalog:
         (met,) = sync(catalog, tmp_path)
@@ -183,17 +175,13 @@ def test_a_damaged_session_with_nothing_whole_in_it_is_an_error_that_is_told_onc
         assert sync(catalog, tmp_path) == []
 
 
-def test_sessions_of_the_server_of_gemini_code_assist_are_told_apart(tmp_path: Path) -> None:
+def test_sessions_of_the_server_of_gemini_code_assist_are_told_apart_and_none_is_its_own_parent(tmp_path: Path) -> None:
     for day in (25, 26):
         path = files.chats(tmp_path) / f"session-2026-09-{day}T17-06-a2a-serv.jsonl"
         files.log(path, prompt(f"On day {day}"), sessionId="a2a-server")
     found = [read_session(one) for one in scan_root(tmp_path, ()).transcripts]
     assert [len(list(one)) for one in found] == [1, 1]
     assert len({one.session.id for one in found}) == 2
-
-
-def test_a_subagent_of_the_server_of_gemini_code_assist_is_not_its_own_parent(tmp_path: Path) -> None:
-    task = "Your task is to look for all files that matter to:\n<objective>\nFind the tests\n</objective>"
-    path = files.whole(tmp_path / "session-1.json", prompt(task), reply("found"), sessionId="a2a-server")
+    path = files.whole(tmp_path / "session-1.json", prompt(TASK), reply("found"), sessionId="a2a-server")
     session = files.reading(path)[1].session
     assert (session.id, session.parent) == ("session-1", "")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 import gemini_files as files
 from gemini_files import call, message, prompt, reply, tokens
 from lerim.sessions.model import FileEdit, QuestionAnswer, Tokens
@@ -26,13 +28,6 @@ def test_a_log_shows_the_last_version_of_each_message_in_the_place_of_the_first(
     assert done.session.tokens == Tokens(10, 2)
 
 
-def test_what_a_person_rewound_is_gone_and_what_came_before_and_after_stays(tmp_path):
-    first, second, answer = prompt("one"), prompt("two"), reply("answer")
-    rewound = ({"$rewindTo": one} for one in (second["id"], "unknown"))
-    path = files.log(tmp_path / "s.jsonl", first, second, answer, *rewound, prompt("three"))
-    assert texts(path) == ["one", "three"]
-
-
 def test_a_resume_that_was_killed_while_it_copied_loses_nothing_of_the_old_file(tmp_path):
     old = [prompt("one"), reply("first"), prompt("two")]
     path = files.whole(tmp_path / "session-1.json", *old)
@@ -40,37 +35,41 @@ def test_a_resume_that_was_killed_while_it_copied_loses_nothing_of_the_old_file(
     assert texts(path) == ["one", "first", "two"]
 
 
-def test_a_history_that_the_program_shortened_keeps_what_was_said_and_adds_no_words_of_a_person(tmp_path):
-    one, first, two = prompt("one"), reply("first"), prompt("two")
-    snapshot = message("user", [{"text": "<state_snapshot>\nall so far\n</state_snapshot>"}])
-    path = files.log(tmp_path / "s.jsonl", one, first, two, {"$set": {"messages": [snapshot, two]}}, prompt("three"))
-    assert texts(path) == ["one", "first", "two", "three"]
+ONE, FIRST, TWO, SECOND, THREE = prompt("go on"), reply("first"), prompt("go on"), reply("second"), prompt("three")
+SNAPSHOT = message("user", [{"text": "<state_snapshot>\nall so far\n</state_snapshot>"}])
+COPIES = [message(one["type"], [{"text": text}]) for one, text in ((ONE, "go on"), (FIRST, "first"), (TWO, "go on"))]
+NOTED = {"$set": {"messages": COPIES, "lastUpdated": COPIES[-1]["timestamp"]}}
+LATER = {"$set": {"messages": [TWO, SECOND], "lastUpdated": "2026-05-01T23:59:59.000Z"}}
+ALL = ["go on", "first", "go on"]
+HISTORIES: dict[str, tuple[list[Any], list[str]]] = {
+    "what a person rewound is gone and what came before and after stays": (
+        [ONE, TWO, FIRST, {"$rewindTo": TWO["id"]}, {"$rewindTo": "unknown"}, THREE],
+        ["go on", "three"],
+    ),
+    "a history that the program shortened keeps what was said and adds no words of a person": (
+        [ONE, FIRST, TWO, {"$set": {"messages": [SNAPSHOT, TWO]}}, THREE],
+        [*ALL, "three"],
+    ),
+    "what the program writes again under new ids when it shortens a history was said once": (
+        [ONE, FIRST, TWO, *COPIES, NOTED, THREE, SECOND, NOTED],
+        [*ALL, "three", "second"],
+    ),
+    "what was written again is rewound like what it was": (
+        [ONE, FIRST, TWO, *COPIES, NOTED, SECOND, {"$rewindTo": COPIES[2]["id"]}, THREE],
+        ["go on", "first", "three"],
+    ),
+    "words said again after what was left out are said twice": (
+        [ONE, FIRST, TWO, SECOND, LATER],
+        [*ALL, "second"],
+    ),
+}
 
 
-def test_what_the_program_writes_again_under_new_ids_when_it_shortens_a_history_was_said_once(tmp_path):
-    said = [prompt("one"), reply("first", call("glob"), tokens=tokens(9, 1)), prompt("go on"), reply("second")]
-    again = [
-        message(one["type"], [{"text": text}])
-        for one, text in zip(said, ("one", "first", "go on", "second"), strict=True)
-    ]
-    noted = {"$set": {"messages": again, "lastUpdated": again[-1]["timestamp"]}}
-    path = files.log(tmp_path / "s.jsonl", *said, *again, noted, prompt("go on"), reply("third"), noted)
-    turns, done = files.reading(path)
-    assert [turn.text for turn in turns] == ["one", "first", "go on", "second", "go on", "third"]
-    assert (done.session.prompts, done.session.tool_calls) == (3, 1)
-    files.log(tmp_path / "s.jsonl", *said, *again, noted, prompt("go on"), {"$rewindTo": again[2]["id"]}, prompt("end"))
-    assert texts(path) == ["one", "first", "end"]
-
-
-def test_words_said_again_after_what_was_left_out_are_said_twice(tmp_path):
-    one, first, two, second = prompt("go on"), reply("first"), prompt("go on"), reply("second")
-    noted = {"$set": {"messages": [two, second], "lastUpdated": "2026-05-01T23:59:59.000Z"}}
-    assert texts(files.log(tmp_path / "s.jsonl", one, first, two, second, noted)) == [
-        "go on",
-        "first",
-        "go on",
-        "second",
-    ]
+@pytest.mark.parametrize(("records", "said"), HISTORIES.values(), ids=HISTORIES)
+def test_a_log_tells_what_was_said_however_the_program_changed_its_history(tmp_path, records, said):
+    turns, done = files.reading(files.log(tmp_path / "s.jsonl", *records))
+    assert [turn.text for turn in turns] == said
+    assert done.session.prompts == sum(turn.role == "user" for turn in turns)
 
 
 INJECTED = [
@@ -111,11 +110,13 @@ TYPED: list[tuple[Any, str]] = [
 
 def test_a_prompt_is_what_the_person_typed_and_nothing_that_was_added(tmp_path):
     shown = message("user", [{"text": "look at /deep/a.py, expanded"}], displayContent=[{"text": "look at @a.py"}])
+    notices = [message(kind, "Something happened") for kind in ("error", "info", "warning")]
     results = {"functionResponse": {"id": "x", "response": {"output": "done"}}}
     said = [
         *(prompt(text) for text in INJECTED),
         *(message("user", content) for content, _ in TYPED),
         shown,
+        *notices,
         message("user", [{"text": "done"}, results]),
         message("user", [{"text": STEERED.format("then pip")}, results]),
     ]
@@ -134,13 +135,8 @@ def test_a_persons_own_command_is_a_turn_of_its_own_with_what_it_printed(tmp_pat
     (turn,), done = files.reading(files.log(tmp_path / "s.jsonl", prompt(said)))
     (own,) = turn.tool_calls
     assert (done.session.tool_calls, done.session.tool_errors) == (0, 0)
-    assert (turn.kind, turn.text, own.kind, own.command, own.exit_code) == (
-        "shell",
-        "make test",
-        "shell",
-        "make test",
-        2,
-    )
+    assert (turn.kind, turn.text) == ("shell", "make test")
+    assert (own.kind, own.command, own.exit_code) == ("shell", "make test", 2)
     assert own.output == "Command exited with code 2.\nboom"
 
 
@@ -257,17 +253,6 @@ def test_tokens_are_summed_a_message_once_and_the_cached_part_is_not_counted_as_
     assert [turn.tokens.input for turn in turns] == [0, 100, 63, 0]
     _, done = files.reading(files.log(tmp_path / "s.jsonl", prompt("go"), reply("a", tokens=None)))
     assert done.session.tokens is None
-
-
-def test_notices_are_not_said_by_anybody(tmp_path):
-    notices = [
-        message("error", "[API Error: quota]"),
-        message("error", "Path not found"),
-        message("info", "Update!"),
-        message("warning", "Slow"),
-    ]
-    turns, _ = files.reading(files.log(tmp_path / "s.jsonl", prompt("go"), *notices))
-    assert len(turns) == 1
 
 
 def test_messages_without_ids_or_with_redacted_ones_are_told_apart(tmp_path):

@@ -58,8 +58,10 @@ def only(catalog):
     catalog.finish_job(claimed(catalog), b"", b"")
 
 
-def test_the_newest_session_comes_first_and_each_once(catalog):
-    assert [claimed(catalog).transcript.session_id for _ in range(2)] == ["new", "old"]
+def test_the_newest_session_comes_first_and_each_once_and_one_that_killed_its_process_comes_last(catalog):
+    assert claimed(catalog).transcript.session_id == "new"
+    catalog.recover_jobs("app")
+    assert [claimed(catalog).transcript.session_id for _ in range(2)] == ["old", "new"]
     assert catalog.claim_job("app") is None
     assert catalog.claim_job("other") is None
 
@@ -74,13 +76,20 @@ def test_a_job_carries_on_from_where_the_last_one_ended(catalog, root):
     assert (again.transcript.session_id, again.resume, again.state) == ("new", b"offset 7", b"\x00open")
 
 
-def test_what_arrives_while_a_job_runs_makes_it_run_once_more(catalog, root):
+def test_what_arrives_while_a_job_runs_makes_it_run_once_more_and_one_more_after_its_last_try(catalog, root, clock):
     job = claimed(catalog)
     say(root, "new", "More")
     index_all(catalog, root)
     assert claimed(catalog).transcript.session_id == "old"
     catalog.finish_job(job, b"a", b"b")
-    assert claimed(catalog).transcript.session_id == "new"
+    for last in (False, False, True):
+        again = claimed(catalog)
+        assert again.transcript.session_id == "new"
+        if last:
+            say(root, "new", "Still more")
+            index_all(catalog, root)
+        assert not catalog.fail_job(again, "no")
+        clock.now += 9999
 
 
 def test_a_job_that_fails_waits_longer_each_time_and_is_dead_after_three_tries(catalog, clock):
@@ -97,12 +106,6 @@ def test_a_job_that_fails_waits_longer_each_time_and_is_dead_after_three_tries(c
     (row,) = catalog.list_open_jobs("app")
     assert (row.state, row.tries, row.reason, row.next_try) == ("dead", 3, "no luck", None)
     assert catalog.count_jobs_by_state("app") == {"done": 1, "dead": 1}
-
-
-def test_a_job_that_kills_its_process_lets_the_others_go_first(catalog):
-    claimed(catalog)
-    catalog.recover_jobs("app")
-    assert claimed(catalog).transcript.session_id == "old"
 
 
 def test_a_job_without_an_answer_waits_longer_each_time_up_to_a_day_and_a_person_may_ask_at_once(catalog, clock):
@@ -134,25 +137,6 @@ def test_a_dead_job_lives_again_when_its_session_grows_or_a_person_asks(catalog,
     assert claimed(catalog).tries == 0
 
 
-def test_a_failed_job_keeps_its_back_off_when_its_session_grows(catalog, root):
-    only(catalog)
-    catalog.fail_job(claimed(catalog), "no")
-    say(root, "old", "More", 2024)
-    index_all(catalog, root)
-    assert catalog.claim_job("app") is None
-
-
-def test_what_arrived_while_the_last_try_failed_gives_one_more(catalog, root, clock):
-    only(catalog)
-    for _ in range(2):
-        catalog.fail_job(claimed(catalog), "no")
-        clock.now += 9999
-    job = claimed(catalog)
-    say(root, "old", "More", 2024)
-    index_all(catalog, root)
-    assert not catalog.fail_job(job, "no")
-
-
 def test_a_session_still_being_written_waits_for_its_time_or_for_a_person(catalog, clock):
     only(catalog)
     catalog.finish_job(claimed(catalog), b"a", b"b", again_in=900)
@@ -165,22 +149,25 @@ def test_a_session_still_being_written_waits_for_its_time_or_for_a_person(catalo
     assert claimed(catalog).resume == b"a"
 
 
-def test_a_failed_job_is_taken_once_in_a_run_that_a_person_started(catalog, clock):
+def test_a_failed_job_keeps_its_back_off_and_its_progress_and_a_person_may_have_it_tried_once_at_once(
+    catalog, root, clock
+):
     only(catalog)
-    catalog.fail_job(claimed(catalog), "no")
+    job = claimed(catalog)
+    catalog.keep_job_progress(job, b"there", b"so far", 3)
+    catalog.fail_job(job, "no answer")
+    say(root, "old", "More", 2024)
+    index_all(catalog, root)
+    assert catalog.claim_job("app") is None
     clock.now += 1
     started = clock.now
-    catalog.fail_job(claimed(catalog, started=started), "no")
+    again = claimed(catalog, started=started)
+    assert (again.resume, again.state, again.redactions, again.tries) == (b"there", b"so far", 3, 1)
+    catalog.fail_job(again, "no")
     assert catalog.claim_job("app", started=started) is None
-
-
-def test_a_failed_job_that_is_due_again_within_the_same_run_waits_for_the_next(catalog, clock):
-    only(catalog)
-    began = clock.now
-    catalog.fail_job(claimed(catalog, began=began), "no")
     clock.now += 60
-    assert catalog.claim_job("app", began=began) is None
-    catalog.fail_job(claimed(catalog, began=clock.now), "no")
+    assert catalog.claim_job("app", began=started) is None  # due again within the same run, it waits for the next
+    assert claimed(catalog, began=clock.now)
 
 
 def test_sessions_outside_the_asked_time_are_not_taken(catalog):
@@ -205,7 +192,7 @@ def test_the_job_of_a_deleted_transcript_waits_until_it_is_back(catalog, root):
     assert claimed(catalog).transcript.session_id == "old"
 
 
-def test_what_the_rules_have_read_waits_for_a_model_with_a_position_of_its_own(catalog):
+def test_what_the_rules_have_read_waits_for_a_model_with_a_position_of_its_own(catalog, root):
     assert catalog.claim_job("app", kind="model") is None
     catalog.finish_job(claimed(catalog), b"r1", b"s1")
     job = claimed(catalog, kind="model")
@@ -215,23 +202,8 @@ def test_what_the_rules_have_read_waits_for_a_model_with_a_position_of_its_own(c
     assert catalog.load_other_state(job, "model") == b"s2"
     assert catalog.count_jobs_by_state("app") == {"pending": 1, "done": 1}
     assert catalog.count_jobs_by_state("app", "model") == {"done": 1}
-
-
-def test_a_session_that_grew_waits_for_a_model_again_where_it_got_to(catalog, root):
-    catalog.finish_job(claimed(catalog), b"", b"")
-    catalog.finish_job(claimed(catalog, kind="model"), b"r2", b"s2")
     say(root, "new", "More")
     index_all(catalog, root)
     catalog.finish_job(claimed(catalog), b"", b"")
-    job = claimed(catalog, kind="model")
-    assert (job.resume, job.state) == (b"r2", b"s2")
-
-
-def test_how_far_a_job_got_before_its_trouble_is_kept(catalog, clock):
-    only(catalog)
-    job = claimed(catalog)
-    catalog.keep_job_progress(job, b"there", b"so far", 3)
-    catalog.fail_job(job, "no answer")
-    clock.now += 60
-    again = claimed(catalog)
-    assert (again.resume, again.state, again.redactions, again.tries) == (b"there", b"so far", 3, 1)
+    again = claimed(catalog, kind="model")
+    assert (again.resume, again.state) == (b"r2", b"s2")

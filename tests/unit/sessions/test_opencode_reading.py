@@ -169,15 +169,17 @@ def test_what_stands_for_a_command_is_the_command_that_was_typed_and_an_image_is
     assert session.prompts == len(TYPED) + 1
 
 
-def test_a_compaction_makes_no_turns_but_its_tokens_count(read: Read) -> None:
+def test_messages_stand_in_the_order_of_their_time_with_the_folder_they_ran_in_and_a_compaction_only_costs_tokens(
+    read: Read,
+) -> None:
     store = Store()
-    store.say("user", text("go"))
-    store.say("assistant", text("ok"))
+    store.say("user", text("go"), id="msg_ffff")
+    store.say("assistant", text("ok"), id="msg_0000a", path={"cwd": "/w/other", "root": "/w"}, parentID="msg_ffff")
     store.say("user", {"type": "compaction", "auto": True, "overflow": False})
     store.say("assistant", text("A summary of everything"), summary=True)
     session, turns = read(store)
-    assert [turn.text for turn in turns] == ["go", "ok"]
-    assert session.tokens == Tokens(20, 14, 6, 2)
+    assert [(turn.text, turn.cwd) for turn in turns] == [("go", "/w/other"), ("ok", "/w/other")]
+    assert (session.cwds, session.tokens) == (("/w/other",), Tokens(20, 14, 6, 2))
 
 
 def test_in_a_session_of_a_subagent_nobody_typed(read: Read) -> None:
@@ -235,19 +237,3 @@ def test_a_store_without_numbers_says_none(read: Read) -> None:
     session, turns = read(store)
     assert (session.tokens, session.cost) == (None, None)
     assert [turn.text for turn in turns] == ["go", "half"]
-
-
-def test_a_message_says_where_it_ran(read: Read) -> None:
-    store = Store()
-    store.say("user", text("go"))
-    store.say("assistant", text("ok"), path={"cwd": "/w/other", "root": "/w"}, parentID="msg_0000")
-    session, turns = read(store)
-    assert [turn.cwd for turn in turns] == ["/w/other", "/w/other"]
-    assert session.cwds == ("/w/other",)
-
-
-def test_messages_stand_in_the_order_of_their_time_where_ids_started_over(read: Read) -> None:
-    store = Store()
-    store.say("user", text("first"), id="msg_ffff")
-    store.say("assistant", text("second"), id="msg_0000a")
-    assert [turn.text for turn in read(store)[1]] == ["first", "second"]

@@ -73,20 +73,16 @@ def test_a_session_without_a_folder_is_where_its_project_is(tmp_path: Path) -> N
     assert taken(transcript)[0].cwds == ("/w/tree",)
 
 
-def test_databases_of_every_channel_are_found_and_nothing_else(tmp_path: Path) -> None:
+def test_databases_of_every_channel_are_found_once_and_nothing_else(tmp_path: Path) -> None:
     for name in ("opencode.db", "opencode-dev.db", "opencode.db-wal", "other.db", "auth.json"):
         (tmp_path / name).touch()
     found = opencode.scan_root(tmp_path, ())
     assert [one.path.name for one in found.databases] == ["opencode-dev.db", "opencode.db"]
     assert opencode.scan_root(tmp_path / "other.db", ()).databases[0].path.name == "other.db"
     assert opencode.scan_root(tmp_path / "none", ()).databases == []
-
-
-def test_a_database_of_the_data_folder_that_is_also_named_comes_once(tmp_path: Path) -> None:
     (tmp_path / "opencode").mkdir()
     path = Store().rows(tmp_path / "opencode" / "opencode.db")
-    stores = discover_stores({"opencode": [path.parent, path]})
-    assert [one.path for one in stores.databases] == [path]
+    assert [one.path for one in discover_stores({"opencode": [path.parent, path]}).databases] == [path]
 
 
 def test_what_cannot_be_read_is_an_error_that_names_it(tmp_path: Path) -> None:
@@ -103,42 +99,30 @@ def test_what_cannot_be_read_is_an_error_that_names_it(tmp_path: Path) -> None:
         list(opencode.open_session(row))
 
 
-def grown(path: Path, statement: str) -> bool:
-    (before,) = of_rows(path)
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute(statement)
-    (after,) = of_rows(path)
-    return after.stamp != before.stamp
-
-
-def test_whatever_is_written_of_a_session_changes_its_stamp(tmp_path: Path) -> None:
+def test_whatever_is_written_of_a_session_changes_its_stamp_alone(tmp_path: Path) -> None:
     store = Store()
     store.say("user", text("go"))
     store.say("assistant", text("ok"))
     path = store.rows(tmp_path / "opencode.db")
+    Store("ses_2").rows(path)
+
+    def changed(statement: str) -> list[str]:
+        before = {one.session_id: one.stamp for one in of_rows(path)}
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute(statement)
+        return [one.session_id for one in of_rows(path) if one.stamp != before[one.session_id]]
+
     for statement in (
-        "UPDATE session SET time_updated = time_updated + 1",
+        "UPDATE session SET time_updated = time_updated + 1 WHERE id = 'ses_1'",
         "UPDATE message SET data = '{}', time_updated = time_updated + 1 WHERE id = 'msg_0001'",
         "UPDATE part SET data = '{}', time_updated = time_updated + 9999 WHERE message_id = 'msg_0001'",
         "INSERT INTO part VALUES ('prt_9', 'msg_0001', 'ses_1', 1, 1, '{}')",
         "INSERT INTO message VALUES ('msg_9', 'ses_1', 1, 1, '{}')",
         "DELETE FROM message WHERE id = 'msg_0000'",
-        'UPDATE session SET revert = \'{"messageID": "msg_0001"}\'',
+        "UPDATE session SET revert = '{\"messageID\": \"msg_0001\"}' WHERE id = 'ses_1'",
     ):
-        assert grown(path, statement), statement
-
-
-def test_other_sessions_and_tables_do_not_change_a_stamp(tmp_path: Path) -> None:
-    first, second = Store("ses_1"), Store("ses_2")
-    first.say("user", text("go"))
-    path = first.rows(tmp_path / "opencode.db")
-    second.rows(path)
-    before = {one.session_id: one.stamp for one in of_rows(path)}
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("UPDATE session SET time_updated = 9 WHERE id = 'ses_2'")
-        db.execute("INSERT INTO account VALUES ('a', 'b')")
-    after = {one.session_id: one.stamp for one in of_rows(path)}
-    assert [native for native in before if before[native] != after[native]] == ["ses_2"]
+        assert changed(statement) == ["ses_1"], statement
+    assert changed("INSERT INTO account VALUES ('a', 'b')") == []
 
 
 def test_what_comes_before_the_last_answered_prompt_is_not_read_again(tmp_path: Path) -> None:
