@@ -91,28 +91,13 @@ def test_the_model_is_told_the_session_its_figures_and_what_is_known() -> None:
 
 def test_an_open_question_and_the_ground_worked_on_are_candidates_with_their_quotes() -> None:
     asks = "Whether refunds in src/refund.py round up is still open. We go on moving billing to `services/billing`."
-    question = item(
-        "How do refunds in `src/refund.py` round?", "is still open", 0, body="Rounding is open.", primitive="question"
-    )
-    theme = item(
-        "The move of billing to `services/billing`", "We go on moving billing", 0, body="It goes on.", primitive="theme"
-    )
+    question = item("How do refunds in `src/refund.py` round?", "is still open", 0, primitive="question")
+    theme = item("The move of billing to `services/billing`", "We go on moving billing", 0, primitive="theme")
     found = candidates(run(Script(marked([question, theme])), you(asks), agent("Noted.")))
-    assert [(one.primitive, one.kind, one.title) for one in found] == [
-        ("question", None, "How do refunds in `src/refund.py` round?"),
-        ("theme", None, "The move of billing to `services/billing`"),
+    assert [(one.primitive, one.kind, one.title, one.evidence[0].who) for one in found] == [
+        ("question", None, question["title"], "user"),
+        ("theme", None, theme["title"], "user"),
     ]
-    assert [one.evidence[0].who for one in found] == ["user", "user"]
-
-
-def test_an_invented_quote_is_dropped_and_a_wrong_turn_put_right() -> None:
-    wrong = CENTS | {"evidence": {"turn": 4, "quote": "store money as  integer cents"}}
-    invented = PNPM | {"evidence": {"turn": 0, "quote": "we deploy with helm on fridays"}}
-    results = run(Script(marked([wrong, invented])))
-    [cents] = candidates(results)
-    assert cents.turn == f"{2:012x}"
-    assert cents.evidence[0].quote == "Store money as integer cents"
-    assert reasons(results) == {"no-evidence": 1}
 
 
 def test_what_the_agent_alone_said_is_less_sure_and_what_a_tool_said_is_dropped() -> None:
@@ -140,22 +125,22 @@ def test_what_says_nothing_concrete_or_speaks_of_us_comes_last_and_is_not_droppe
     "title", ["", "pnpm", "…", "Use `pnpm", "Should pnpm be used here?", "Package manager of this project:"]
 )
 def test_a_title_that_says_nothing_gives_way_to_the_quote(title: str) -> None:
-    [found] = candidates(run(Script(marked([PNPM | {"title": title}]))))
-    assert found.title == "Use pnpm here, not npm"
-
-
-def test_an_answer_without_a_body_or_with_a_type_of_its_own_is_mended() -> None:
-    bare = {"primitive": "gotcha", "title": "Use pnpm, not npm", "evidence": "Use pnpm here, not npm"}
+    bare = {"primitive": "gotcha", "title": title, "evidence": "Use pnpm here, not npm"}  # with a type of its own
     [found] = candidates(run(Script(marked([bare]))))
-    assert (found.primitive, found.kind, found.body) == ("learning", "pitfall", "Use pnpm here, not npm.")
+    assert (found.title, found.body) == ("Use pnpm here, not npm", "Use pnpm here, not npm.")
+    assert (found.primitive, found.kind) == ("learning", "pitfall")
 
 
-def test_a_claim_whose_quote_stands_nowhere_keeps_what_a_person_needs_to_have_it_proposed() -> None:
+def test_a_claim_whose_quote_stands_nowhere_is_dropped_with_what_a_person_needs_to_have_it_proposed() -> None:
+    wrong = CENTS | {"evidence": {"turn": 4, "quote": "store money as  integer cents"}}
     invented = PNPM | {
         "evidence": {"turn": 0, "quote": "we deploy with helm on fridays"},
         "references": ["src/money.py"],
     }
-    [lost] = [one for one in run(Script(marked([invented]))) if isinstance(one, DroppedSignal)]
+    results = run(Script(marked([wrong, invented])))
+    [cents] = candidates(results)
+    assert (cents.turn, cents.evidence[0].quote) == (f"{2:012x}", "Store money as integer cents")
+    [lost] = [one for one in results if isinstance(one, DroppedSignal)]
     assert lost.candidate is not None
     assert (lost.reason, lost.candidate.title, lost.candidate.evidence) == ("no-evidence", "Use pnpm, not npm", ())
     assert (lost.candidate.turn, lost.candidate.references) == (f"{0:012x}", ("src/money.py",))
@@ -194,22 +179,19 @@ def test_hostile_text_is_made_plain() -> None:
     assert "<b>" not in found.tags
 
 
-def test_the_good_items_of_a_bad_answer_are_kept_without_a_second_call() -> None:
-    bad = PNPM | {"title": ["Use", "pnpm"]}
-    script = Script(marked([CENTS, bad, "x"]))
+@pytest.mark.parametrize(
+    ("answer", "kept", "lost"),
+    [
+        (marked([CENTS, PNPM | {"title": ["Use", "pnpm"]}, "x"]), CENTS, 2),
+        (marked([PNPM, CENTS]).partition("integer cents in")[0], PNPM, 1),
+    ],
+    ids=["some items are bad", "it breaks off"],
+)
+def test_the_good_items_of_an_answer_are_kept_without_a_second_call(answer: str, kept: dict, lost: int) -> None:
+    script = Script(answer)
     results = run(script)
-    assert len(candidates(results)) == 1
-    assert reasons(results) == {"invalid": 2}
-    assert len(script.prompts) == 1
-
-
-def test_an_answer_that_breaks_off_gives_what_is_whole() -> None:
-    text = marked([PNPM, CENTS])
-    script = Script(text[: text.index("integer cents in")])
-    results = run(script)
-    assert [found.title for found in candidates(results)] == ["Use pnpm, not npm"]
-    assert reasons(results)["invalid"] >= 1
-    assert len(script.prompts) == 1
+    assert [found.title for found in candidates(results)] == [kept["title"]]
+    assert (reasons(results), len(script.prompts)) == ({"invalid": lost}, 1)
 
 
 def test_an_answer_that_cannot_be_read_is_asked_for_once_more_with_what_was_wrong() -> None:

@@ -3,10 +3,10 @@ from msgspec.structs import replace
 
 from lerim.extraction.candidate import DroppedSignal
 from lerim.memory import without_quotes
-from lerim.sessions.model import QuestionAnswer, ToolCall
+from lerim.sessions.model import QuestionAnswer, ToolCall, Turn
 from scripted import ROOT, agent, candidates, denied, edited, outcome, planned, ran, reasons, titles, you
 
-IMPORT_ERROR = "Exit code 2\nE   ModuleNotFoundError: No module named 'shop'"
+IMPORT_ERROR = "E   ModuleNotFoundError: No module named 'shop'"
 
 
 def test_a_correction_is_proposed_word_for_word_with_what_the_agent_did_about_it() -> None:
@@ -26,17 +26,10 @@ def test_a_correction_is_proposed_word_for_word_with_what_the_agent_did_about_it
     assert found.turn == found.evidence[0].turn
 
 
-def test_what_came_of_it_is_told_without_a_command_where_the_last_one_failed() -> None:
-    [found] = candidates(
-        you("always use Decimal for money in `src/money.py`, never float."),
-        agent("Done.", edited("src/money.py", "a * b", "Decimal(a) * b"), ran("pytest -q", "1 failed", 1)),
-    )
-    assert found.body.endswith("The agent changed `src/money.py`.")
-
-
 @pytest.mark.parametrize(
     "calls",
     [
+        (edited("src/money.py"), ran("pytest -q", "1 failed", 1)),
         (edited("src/money.py"), ran("npm test 2>&1 | tail -5", "3 failed", 0)),
         (edited("src/money.py"), ran("npm test || true", "1 failed", 0)),
         (edited("src/money.py"), ran("ls src", "money.py", 0)),
@@ -77,24 +70,15 @@ def test_an_answer_is_told_with_the_question_and_what_the_agent_said_of_the_opti
     assert found.candidate.body == f"{said} Only the caller knows."
 
 
-def test_a_plan_handed_over_as_a_task_is_no_decision() -> None:
-    plan = "Implement the following plan:\n\n# Add logos\n\n## Changes\n- Add `src/Logos.tsx` with three components\n"
-    assert candidates(you(plan), agent("", edited("src/Logos.tsx")), you("commit")) == []
-
-
-def test_a_command_that_works_when_written_differently_is_a_procedure() -> None:
-    [found] = candidates(
-        you("run the tests"),
-        agent("", ran("pytest -q", IMPORT_ERROR, 2)),
-        agent("", ran("uv run pytest -q", "3 passed in 0.1s", 0)),
-        you("ok"),
-    )
-    assert (found.title, found.kind) == ("Run `uv run pytest`, not `pytest`", "procedure")
-
-
 @pytest.mark.parametrize(
     ("failing", "error", "passing", "title"),
     [
+        (
+            "pytest -q",
+            "E   ModuleNotFoundError: No module named 'shop'",
+            "uv run pytest -q",
+            "Run `uv run pytest`, not `pytest`",
+        ),
         ("npm test", 'npm ERR! Missing script: "test"', "npm run test:unit", "Run `npm run test:unit`, not `npm test`"),
         (
             "go test ./...",
@@ -120,20 +104,19 @@ def test_a_command_that_works_when_written_differently_is_a_procedure() -> None:
 )
 def test_each_kind_of_variant_says_what_to_run(failing: str, error: str, passing: str, title: str) -> None:
     turns = (agent("", ran(failing, f"Exit code 1\n{error}", 1)), agent("", ran(passing, "5 passed", 0)))
-    assert titles(you("run the tests"), *turns, you("ok")) == [title]
+    [found] = candidates(you("run the tests"), *turns, you("ok"))
+    assert (found.title, found.kind) == (title, "procedure")
 
 
-@pytest.mark.parametrize("other", ["pip install", "uv add", "pip show", "npm i", "uv tool install"])
-def test_a_program_that_is_installed_or_looked_up_is_not_run_that_way(other: str) -> None:
-    turns = (
-        agent("", ran("pytest", "Exit code 1\nsh: pytest: not found", 1)),
-        agent("", ran(f"{other} pytest", "", 0)),
-    )
-    assert titles(you("run the tests"), *turns, you("ok")) == []
-
-
-@pytest.mark.parametrize(("failing", "passing"), [("cargo test", "go test"), ("go run", "golangci-lint run")])
-def test_another_program_with_the_same_arguments_is_no_variant(failing: str, passing: str) -> None:
+@pytest.mark.parametrize(
+    ("failing", "passing"),
+    [
+        *(("pytest", f"{other} pytest") for other in ("pip install", "uv add", "pip show", "npm i", "uv tool install")),
+        ("cargo test", "go test"),
+        ("go run", "golangci-lint run"),
+    ],
+)
+def test_a_program_that_is_installed_or_looked_up_or_another_one_is_no_variant(failing: str, passing: str) -> None:
     error = f"Exit code 1\nsh: {failing}: not found"
     turns = (agent("", ran(failing, error, 1)), agent("", ran(passing, "5 passed", 0)))
     assert titles(you("run the tests"), *turns, you("ok")) == []
@@ -153,35 +136,35 @@ def test_a_fixed_source_file_is_told_in_the_past_with_its_cause() -> None:
     assert without_quotes(found.body) == told, "both are quotes, which may have to stay on this machine"
 
 
-@pytest.mark.parametrize(
-    ("command", "error", "said", "edit"),
-    [
-        (
-            "pytest -q",
-            "E  AssertionError: assert 1 == 2",
-            "The issue is that `f` adds one.",
-            edited("src/f.py", "1", "2"),
-        ),
-        ("npm run lint", "error: unexpected any", "The problem is the missing type.", edited("src/a.ts", "", "string")),
-    ],
-    ids=["an assertion that holds again", "a finding of a linter"],
-)
-def test_what_is_everyday_work_is_no_lesson(command: str, error: str, said: str, edit: ToolCall) -> None:
-    turns = (
-        agent("", ran(command, f"Exit code 1\n{error}", 1)),
-        agent(said, edit),
-        agent("", ran(command, "9 passed")),
-    )
-    assert candidates(you("get it green"), *turns, you("great")) == []
-
-
-def test_what_the_agent_broke_and_mended_itself_is_work_not_a_lesson() -> None:
-    turns = (
+CONFIG = "Exit code 1\nConfigError: invalid key in config.toml"
+FAILED = "Exit code 1\nE  AssertionError: assert 1 == 2"
+FINDING = "Exit code 1\nerror: unexpected any"
+WORK: dict[str, tuple[Turn, ...]] = {
+    "an assertion that holds again": (
+        agent("", ran("pytest -q", FAILED, 1)),
+        agent("The issue is that `f` adds one.", edited("src/f.py", "1", "2"), ran("pytest -q", "9 passed")),
+    ),
+    "a finding of a linter": (
+        agent("", ran("npm run lint", FINDING, 1)),
+        agent("The problem is the missing type.", edited("src/a.ts", "", "string"), ran("npm run lint", "passed")),
+    ),
+    "what the agent broke and mended itself": (
         agent("", edited("config.toml", "", "a = 1")),
-        agent("", ran("pytest -q", "Exit code 1\nConfigError: invalid key in config.toml", 1)),
+        agent("", ran("pytest -q", CONFIG, 1)),
         agent("", edited("config.toml", "a = 1", "b = 1"), ran("pytest -q", "3 passed", 0)),
-    )
-    assert candidates(you("add a setting"), *turns, you("ok")) == []
+    ),
+    "a plan handed over as a task": (
+        you(
+            "Implement the following plan:\n\n# Add logos\n\n## Changes\n- Add `src/Logos.tsx` with three components\n"
+        ),
+        agent("", edited("src/Logos.tsx")),
+    ),
+}
+
+
+@pytest.mark.parametrize("turns", WORK.values(), ids=WORK)
+def test_what_is_everyday_work_is_no_lesson(turns: tuple[Turn, ...]) -> None:
+    assert candidates(you("get it green"), *turns, you("great")) == []
 
 
 @pytest.mark.parametrize(

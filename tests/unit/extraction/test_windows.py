@@ -1,6 +1,5 @@
-"""Windows over a session's turns."""
+"""Windows over a session's turns; `tests/properties/test_window_limits.py` has what holds of all of them."""
 
-from itertools import pairwise
 from pathlib import Path
 
 from lerim.extraction.model.windows import TokenCounter, cut_windows, halve_window, take_overlap
@@ -33,15 +32,6 @@ def test_a_turn_is_counted_once_ever(tmp_path: Path) -> None:
     assert len(first) > 1
 
 
-def test_a_window_is_halved_between_turns_and_only_what_is_new_is_in_its_halves() -> None:
-    window = cut_windows(session(40), 500, 100)[1]
-    one, two = halve_window(window)
-    assert (*one.fresh_turns, *two.fresh_turns) == window.fresh_turns
-    assert one.text + two.text == "".join(block.text for block in window.blocks if block.is_fresh)
-    assert abs(one.size - two.size) <= 120
-    assert (one.first_fresh, two.first_fresh) == (window.first_fresh, two.turns[0].number)
-
-
 def test_a_window_of_one_turn_is_halved_within_the_turn() -> None:
     text = "\n".join(f"line {number} of a very long message" for number in range(300))
     [window] = cut_windows([turn(7, text)])
@@ -59,23 +49,3 @@ def test_a_session_that_fits_is_one_window_and_nothing_is_counted() -> None:
     [window] = cut_windows(session(20))
     assert tokens.load_encoding.cache_info().misses == 0
     assert [held.number for held in window.turns] == list(range(20))
-
-
-def test_windows_overlap_by_whole_turns_and_move_on() -> None:
-    found = cut_windows(session(40), 500, 100)
-    assert len(found) > 3
-    for before, after in pairwise(found):
-        shared = [held for held in after.turns if held in before.turns]
-        assert shared == list(before.turns[-len(shared) :])
-        assert 1 <= len(shared) <= 3
-        assert after.first_fresh == before.turns[-1].number + 1
-
-
-def test_an_oversized_turn_is_cut_at_line_ends_and_every_part_says_whose_it_is() -> None:
-    text = "\n".join(f"line {number} of a very long message" for number in range(300))
-    found = cut_windows([turn(0, "before"), turn(1, text), turn(2, "after")], 400, 40)
-    assert len(found) > 4
-    parts = [window.text for window in found if "(part" in window.text]
-    assert all("[1] user (part " in part for part in parts)
-    for number in range(300):
-        assert any(f"line {number} of a very long message\n" in part for part in parts)
