@@ -6,6 +6,9 @@ import { button, type Child, h } from "../../shared/web/dom";
 import { spellOutHidden } from "../../shared/web/text";
 import { difference } from "./difference";
 
+/** More characters than a title has that Lerim writes, and two of them: "Accepted: … (replaces “…”)". */
+const longestText = 250;
+
 const verbs: Readonly<Record<ActionResultMessage["action"], string>> = { accept: "Accepted", reject: "Rejected", edit: "Saved", undo: "Undone", propose: "Proposed" };
 
 /** What was done, as a sentence, what the person should know besides, and where the memory of the `decided` candidate shows, which is about `reference`. `successText` was prepared by the request; "" for none. */
@@ -13,7 +16,7 @@ function resultText(message: ActionResultMessage, title: string, successText: st
   const showsMessage = message.action === "accept" || message.action === "undo" || message.id === "";
   const text = showsMessage && message.message !== "" ? plainText(message.message) : `${verbs[message.action]}${title === "" ? "" : `: ${plainText(title)}`}`;
   // for an action done earlier elsewhere there is no undo, and the sidecar's message is shown
-  const status = message.undo === null || message.id === "" ? text : successText === "" ? shorten(text) : successText;
+  const status = message.undo === null || message.id === "" ? text : successText === "" ? shorten(text, longestText) : successText;
   // of a memory whose files were not found, the note says so
   const isPlaceKnown = decided !== undefined && (reference !== "" || decided.references.length === 0);
   const place = message.action === "accept" && isPlaceKnown ? acceptedText(decided, reference) : "";
