@@ -138,7 +138,7 @@ test("a question becomes a decision under the words the person gives, a memory a
 });
 
 test("both sides of a conflict are joined once the person has seen how", async () => {
-  context.answer(protocol.memoryMerge, ({ preview, path }) => ({ diff: path.startsWith("/repo/") ? "-<<<<<<<" : "another", acted: preview ? null : done }));
+  context.answer(protocol.memoryMerge, ({ preview, path }) => ({ kind: path.startsWith("/repo/") ? "sides" : "memories", diff: path.startsWith("/repo/") ? "-<<<<<<<" : "another", acted: preview ? null : done }));
   const merging = new ConflictMerger(context);
   const conflict = { root, path: "/repo/.lerim/memory/decisions/m.md" };
   await merging.merge(conflict);
@@ -150,6 +150,7 @@ test("both sides of a conflict are joined once the person has seen how", async (
   expect(context.params(protocol.memoryMerge).map(({ preview }) => preview)).toEqual([true, true, false]);
   await merging.merge({ root: "file:///other", path: "/other/.lerim/memory/decisions/m.md" });
   expect(workspace.textDocuments.map((document) => document.getText())).toEqual(["-<<<<<<<", "another"]);
+  expect(shown.lists.at(-1), "no word of a conflict where there is none").toMatchObject({ title: "Merge with Duplicate", placeHolder: "Merge the memories that say the same as shown?", items: [{ label: "$(check) Merge Memories" }, { label: "$(go-to-file) Open File" }] });
   await merging.merge(undefined);
   expect(shown.messages.at(-1)).toMatchObject({ severity: "info", text: "Lerim: First open the memory file that has the merge conflict." });
   merging.dispose();

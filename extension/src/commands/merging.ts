@@ -6,7 +6,11 @@ import { chooseRoot } from "../editor/roots";
 import { showInfo } from "../editor/notifications";
 
 const scheme = "lerim-merge";
-const mergeChoice = { label: "$(check) Merge Both Sides" };
+const questions: Readonly<Record<protocol.MergeView["kind"], { title: string; placeHolder: string; merge: string }>> = {
+  sides: { title: "Resolve Merge Conflict in Memory", placeHolder: "Merge both sides of the conflict as shown?", merge: "Merge Both Sides" },
+  files: { title: "Merge with Duplicate", placeHolder: "Merge the files that have the same id as shown?", merge: "Merge Files" },
+  memories: { title: "Merge with Duplicate", placeHolder: "Merge the memories that say the same as shown?", merge: "Merge Memories" },
+};
 const openChoice = { label: "$(go-to-file) Open File" };
 
 export interface Conflict {
@@ -14,7 +18,7 @@ export interface Conflict {
   readonly path: string;
 }
 
-/** Lerim: Resolve Merge Conflict in Memory. Shows how both sides of a conflict would be merged, and merges them after confirmation. */
+/** Lerim: Resolve Merge Conflict in Memory, and Merge with Duplicate at a memory that another one repeats. Shows how both would be merged, and merges them after confirmation. */
 export class ConflictMerger implements vscode.TextDocumentContentProvider, vscode.Disposable {
   /** The diffs by the URI of the document that shows them. */
   readonly #diffs = new Map<string, string>();
@@ -32,14 +36,16 @@ export class ConflictMerger implements vscode.TextDocumentContentProvider, vscod
   async merge(requested: Conflict | undefined): Promise<void> {
     const conflict = requested ?? (await openConflict());
     if (conflict === undefined) return;
-    const { diff } = await this.context.request(protocol.memoryMerge, { ...conflict, preview: true });
+    const { kind, diff } = await this.context.request(protocol.memoryMerge, { ...conflict, preview: true });
     const name = conflict.path.slice(Math.max(conflict.path.lastIndexOf("/"), conflict.path.lastIndexOf("\\")) + 1);
     const uri = vscode.Uri.from({ scheme, path: `/${name}.diff`, query: conflict.path }); // folders of the window may have files of the same name
     this.#diffs.set(uri.toString(), diff);
     this.#contentChanged.fire(uri);
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
     // ignoreFocusOut: the person scrolls through the difference while the question stays
-    const choice = await vscode.window.showQuickPick([mergeChoice, openChoice], { title: "Resolve Merge Conflict in Memory", placeHolder: "Merge both sides of the conflict as shown?", ignoreFocusOut: true });
+    const { title, placeHolder, merge } = questions[kind];
+    const mergeChoice = { label: `$(check) ${merge}` };
+    const choice = await vscode.window.showQuickPick([mergeChoice, openChoice], { title, placeHolder, ignoreFocusOut: true });
     if (choice === openChoice) await vscode.window.showTextDocument(vscode.Uri.file(conflict.path));
     if (choice !== mergeChoice) return;
     const { acted } = await this.context.request(protocol.memoryMerge, { ...conflict, preview: false });

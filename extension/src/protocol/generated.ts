@@ -1150,7 +1150,7 @@ export interface MemoryList {
   memories: MemoryView[];
 }
 /**
- * The path of a memory file with git conflict markers. `preview`: nothing is written.
+ * The path of a memory file to merge. `preview`: nothing is written.
  */
 export interface MergeParams {
   root: string;
@@ -1158,9 +1158,10 @@ export interface MergeParams {
   preview?: boolean;
 }
 /**
- * The diff that merges both sides; `acted` is the result, None for a preview.
+ * What is merged, and the diff of merging it; `acted` is the result, None for a preview.
  */
 export interface MergeView {
+  kind: "files" | "memories" | "sides";
   diff: string;
   acted: MemoryActView | null;
 }

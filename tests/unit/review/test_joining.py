@@ -64,7 +64,7 @@ def test_both_sides_are_joined_after_a_look_at_the_difference(place: ReviewPaths
     path = conflict(place, git, OURS, THEIRS)
     before = files_of(place)
     look = merge_conflict(place, path, preview=True)
-    assert look.result is None and files_of(place) == before
+    assert (look.kind, look.result) == ("sides", None) and files_of(place) == before
     assert "-<<<<<<< HEAD" in look.diff and "+It is fast. We measured 4 s for a sync." in look.diff
     assert "uv pip sync" not in look.diff.replace(" uv pip", "")
     done = merge_conflict(place, path)
@@ -80,6 +80,7 @@ def test_two_files_of_one_id_become_one(place: ReviewPaths) -> None:
     put(place, THEIRS, "archived/decisions")
     before = files_of(place)
     look = merge_conflict(place, live)
+    assert look.kind == "files"
     assert f"+++ b/decisions/{NAME}.md" in look.diff and "@@ -1,20 +0,0 @@" not in look.diff
     assert f"archived/decisions/{NAME}.md is removed" in look.diff.splitlines()[-1]
     assert place.store().paths_of(NAME) == [live]

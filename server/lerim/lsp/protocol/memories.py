@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from lerim.lsp.protocol.core import Params, WholeNumber
+from lerim.review import MergeKind
 
 MemoryGrouping = Literal["primitive", "file", "freshness"]
 ActName = Literal["edit", "archive", "restore", "promote", "globalize", "move", "kind", "verify", "feedback", "delete"]
@@ -57,7 +58,7 @@ class MemoryActView(msgspec.Struct, frozen=True):
 
 
 class MergeParams(Params, frozen=True):
-    """The path of a memory file with git conflict markers. `preview`: nothing is written."""
+    """The path of a memory file to merge. `preview`: nothing is written."""
 
     root: str
     path: str
@@ -65,8 +66,9 @@ class MergeParams(Params, frozen=True):
 
 
 class MergeView(msgspec.Struct, frozen=True):
-    """The diff that merges both sides; `acted` is the result, None for a preview."""
+    """What is merged, and the diff of merging it; `acted` is the result, None for a preview."""
 
+    kind: MergeKind
     diff: str
     acted: MemoryActView | None
 

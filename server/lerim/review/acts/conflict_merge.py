@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from lerim.errors import ConflictError, NotFoundError, Problem
 from lerim.memory import Store, is_older, merge_file_texts, parse_record, split_conflict
@@ -20,12 +21,16 @@ from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
 
 _FOLDER = ".lerim/memory/"
+MergeKind = Literal["sides", "files", "memories"]
+"""What is merged: the sides of a conflict in one or more files, files with the same id, or memories that say the
+same."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConflictMerge:
-    """The diff of merging both sides of a memory, and the result of doing so (None for a preview)."""
+    """What is merged, the diff of doing so, and the result (None for a preview)."""
 
+    kind: MergeKind
     diff: str
     result: ReviewResult | None = None
 
@@ -39,11 +44,11 @@ def merge_conflict(paths: ReviewPaths, path: Path, *, preview: bool = False) -> 
     """
     if preview:
         store = paths.store()
-        changes, _ = _plan_merge(paths, store, path, preview=True)
-        return ConflictMerge(_describe_changes(store, changes))
+        kind, changes, _ = _plan_merge(paths, store, path, preview=True)
+        return ConflictMerge(kind, _describe_changes(store, changes))
     with actions.locked_ledger(paths) as ledger:
         store = paths.store()
-        changes, kept = _plan_merge(paths, store, path)
+        kind, changes, kept = _plan_merge(paths, store, path)
         title = parse_record(changes[0].after or "", kept).title
         result = perform_act(paths, ledger, "join", f"Merged: {title}", changes, kept.stem, kept)
         conflicts = [one.path for one in changes if one.before is not None and split_conflict(one.before)]
@@ -51,7 +56,7 @@ def merge_conflict(paths: ReviewPaths, path: Path, *, preview: bool = False) -> 
         if conflicts:
             command = format_command_line("git", "add", *dict.fromkeys((str(kept), *conflicts)))
             result = replace(result, message=f"{result.message}. Tell git with `{command}`.")
-        return ConflictMerge(_describe_changes(store, changes), result)
+        return ConflictMerge(kind, _describe_changes(store, changes), result)
 
 
 def find_merged_file(paths: ReviewPaths, changes: Sequence[FileChange]) -> Path | None:
@@ -97,9 +102,9 @@ def _removed_error(path: Path) -> ConflictError:
 
 def _plan_merge(
     paths: ReviewPaths, store: Store, path: Path, *, preview: bool = False
-) -> tuple[list[FileChange], Path]:
-    """Returns the changes that merge all files of an id, or the memories that say the same, and the path of the file
-    that remains. Its change comes first."""
+) -> tuple[MergeKind, list[FileChange], Path]:
+    """Returns what is merged, the changes that merge it, and the path of the file that remains. Its change comes
+    first."""
     store.relative_name(path)
     memory_files = store.paths_of(path.stem)
     if not memory_files:
@@ -109,7 +114,7 @@ def _plan_merge(
     if len(found) == 1:
         if any(one.path == str(memory_files[0]) for one in find_unmerged_problems(paths)):
             raise _removed_error(memory_files[0])
-        return plan_duplicate_merge(paths, store, memory_files[0], preview=preview)
+        return "memories", *plan_duplicate_merge(paths, store, memory_files[0], preview=preview)
     kept, text = found[0]
     for other, side in found[1:]:
         if is_older(parse_record(text, kept), parse_record(side, other)):
@@ -123,7 +128,7 @@ def _plan_merge(
         kept = live[0]
     changes = [file_change(store, kept, texts.get(kept), text)]
     changes += [file_change(store, one, texts[one], None) for one in memory_files if one != kept]
-    return changes, kept
+    return "sides" if len(found) > len(memory_files) else "files", changes, kept
 
 
 def _describe_changes(store: Store, changes: Sequence[FileChange]) -> str:

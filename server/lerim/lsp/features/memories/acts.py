@@ -41,7 +41,7 @@ async def merge_memory(sidecar: Sidecar, params: MergeParams) -> MergeView:
     paths = candidate_counts.find_review_paths(sidecar, repo)
     joined = await sidecar.run_in_thread(partial(merge_conflict, paths, Path(params.path), preview=params.preview))
     acted = None if joined.result is None else await announce_result(sidecar, repo, joined.result)
-    return MergeView(joined.diff, acted)
+    return MergeView(joined.kind, joined.diff, acted)
 
 
 async def announce_result(sidecar: Sidecar, repo: Repo | None, result: ReviewResult) -> MemoryActView:
