@@ -151,16 +151,17 @@ test("a file that git left in two can be merged from its row, another problem ca
 });
 
 test("the row of a problem begins with what is wrong, since the beginnings of file names are alike", async () => {
-  rows[""] = { groups: [{ node: "problems", kind: "problems", name: "", count: 2 }] };
+  rows[""] = { groups: [{ node: "problems", kind: "problems", name: "", count: 3 }] };
   rows["problems"] = {
     problems: [
       { code: "memory-conflict", path: "/repo/.lerim/memory/decisions/a.md:3", message: "Both sides." },
+      { code: "memory-twice", path: "/repo/.lerim/memory/decisions/c.md", message: "One id has 2 files: decisions/c.md and learnings/c.md." },
       { code: "memory-value", path: "/repo/.lerim/memory/decisions/b.md:4", message: "No title." },
     ],
   };
   const [problems] = await view.getChildren();
-  const both = (await view.getChildren(problems)).map(itemOf);
-  expect(both.map(({ label, description }) => [label, description])).toEqual([["Has a merge conflict", "a.md"], ["No title.", "b.md"]]);
+  const listed = (await view.getChildren(problems)).map(itemOf);
+  expect(listed.map(({ label, description }) => [label, description])).toEqual([["Has a merge conflict", "a.md"], ["Has the id of another file", "c.md"], ["No title.", "b.md"]]);
 });
 
 test("a command acts on the memory of its row or link; a row that the list no longer has is no reason to act on another memory", async () => {

@@ -143,6 +143,24 @@ async def test_a_reference_that_is_not_found_counts_only_where_it_leads(editor: 
     assert "`load` changed" in found and "1 of 2 references" in found
 
 
+async def test_a_reference_that_is_not_found_is_a_problem_in_the_memories_view_until_it_is(
+    editor: Editor, isolated: Path
+) -> None:
+    path = write_memory(editor.repo, references=(f"{APP}#find",), verified="")
+    await editor.start()
+    app = editor.open(APP)
+    await until_lens(editor, app, "Lerim: 1 memory whose code was not found")
+    asked = {"root": editor.root, "by": "primitive", "start": 0}
+    top = (await editor.ask(core.MEMORY_TREE, {**asked, "node": ""})).groups
+    assert [(one.kind, one.count) for one in top] == [("problems", 1), ("primitive", 1)]
+    (problem,) = (await editor.ask(core.MEMORY_TREE, {**asked, "node": "problems"})).problems
+    assert (problem.code, problem.path) == ("reference-gone", str(path))
+    assert problem.message == f"find was not found in {APP}."
+    edit(editor, app, 2, ("def load", "def find"))
+    await until_lens(editor, app, "Lerim: 1 decision")
+    assert (await editor.ask(core.MEMORY_TREE, {**asked, "node": "problems"})).problems == []
+
+
 async def test_a_file_moved_in_git_keeps_its_memories(editor: Editor, isolated: Path, git: Git) -> None:
     verified(editor)
     await editor.start()

@@ -36,7 +36,7 @@ export function groupTooltip({ kind, name, count }: TreeGroup): string {
     case "waiting":
       return `${counted(count, "candidate")} to accept or reject`;
     case "problems":
-      return "Memory files that could not be read";
+      return "Memory files with something wrong in them, and references to what was not found";
     case "file":
       return name;
     case "loose":
@@ -104,6 +104,12 @@ export function proposedText(action: string): string {
 
 export function proposalDescription(proposal: TreeProposal): string {
   return `${proposedText(proposal.action)}${proposal.scope === "global" ? " · personal" : ""}`;
+}
+
+/** What is wrong in a memory file, for a row that also has its name. */
+export function problemLabel({ code, message }: Problem): string {
+  if (code === "memory-conflict") return "Has a merge conflict";
+  return code === "memory-twice" ? "Has the id of another file" : message;
 }
 
 /** Whether a problem can be merged: a file with git conflict markers, or two files with the same id. */

@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 import type { Context } from "../../sidecar/context";
-import { canMerge, groupDescription, groupLabel, groupTooltip, memoryMarks, memoryTooltip, proposalDescription } from "../../text/memorywording";
+import { canMerge, groupDescription, groupLabel, groupTooltip, memoryMarks, memoryTooltip, problemLabel, proposalDescription } from "../../text/memorywording";
 import type { CandidateTarget } from "../../commands/candidates";
 import * as protocol from "../../protocol";
 import { isToken } from "../../editor/arguments";
@@ -267,9 +267,9 @@ function proposalItem(proposal: protocol.TreeProposal, root: string | null): vsc
 function problemItem(problem: protocol.Problem): vscode.TreeItem {
   const path = problemFile(problem);
   const mergeable = canMerge(problem);
-  return treeItem(mergeable ? "Has a merge conflict" : problem.message, {
+  return treeItem(problemLabel(problem), {
     description: path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1),
-    tooltip: `${problem.message}\n${problem.path}`,
+    tooltip: `${problem.message}\n${problem.path}`, // a text, never markdown
     iconPath: new vscode.ThemeIcon(mergeable ? "git-merge" : "warning", new vscode.ThemeColor("list.warningForeground")),
     contextValue: mergeable ? "lerim.problem.merge" : "lerim.problem",
     command: { command: "vscode.open", title: "Open File", arguments: [vscode.Uri.file(path)] },

@@ -96,7 +96,7 @@ def _list_rows(sidecar: Sidecar, repo: Repo | None, by: MemoryGrouping, node: st
         proposals = _list_proposals(sidecar, repo)
         return TreeView([], proposals[start : start + PAGE_ROWS], [], [], len(proposals))
     if node == "problems":
-        problems = repo.references.problems if repo is not None else []
+        problems = _list_problems(repo) if repo is not None else []
         return TreeView([], [], [], problems[start : start + PAGE_ROWS], len(problems))
     if node == "ended":
         ended = _list_ended(sidecar, repo)
@@ -122,7 +122,7 @@ def _list_groups(sidecar: Sidecar, repo: Repo | None, by: MemoryGrouping) -> Ite
     waiting = candidate_counts.count_candidates(sidecar, repo) if repo is not None else 0
     if waiting:
         yield TreeGroup("waiting", "waiting", "", waiting)
-    if repo is not None and (problems := repo.references.problems):
+    if repo is not None and (problems := _list_problems(repo)):
         yield TreeGroup("problems", "problems", "", len(problems))
     drift_by_id = repo.drift.by_id if repo is not None else {}
     counts = Counter(
@@ -132,6 +132,23 @@ def _list_groups(sidecar: Sidecar, repo: Repo | None, by: MemoryGrouping) -> Ite
         yield TreeGroup(f"{kind}:{name}", kind, name, counts[kind, name])
     if ended := len(_list_ended(sidecar, repo)):
         yield TreeGroup("ended", "ended", "", ended)
+
+
+def _list_problems(repo: Repo) -> list[Problem]:
+    """Returns what is wrong with the repository's memory files, and after that the references that lead nowhere."""
+    gone = [(memory, one) for memory, drifts in repo.drift.all_by_id.items() for one in drifts if one.state == "gone"]
+    paths = {entry.id: str(entry.path) for entry in repo.references.entries} if gone else {}
+    missing = [
+        Problem("reference-gone", paths[memory], redact_secrets(f"{_show_missing(drift.reference)}.").text)
+        for memory, drift in gone
+        if memory in paths
+    ]
+    return [*repo.references.problems, *sorted(missing, key=lambda one: one.path, reverse=True)]
+
+
+def _show_missing(reference: str) -> str:
+    path, _, symbol = reference.partition("#")
+    return f"{symbol} was not found in {path}" if symbol else f"{path} was not found"
 
 
 def _group_order(group: TreeGroupKey) -> tuple[int, int, str]:
