@@ -1,10 +1,12 @@
-import { homedir } from "node:os";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { basename, join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { actOnJob, connectAgent, disconnectAgent } from "../../extension/src/commands/connect";
 import * as protocol from "../../extension/src/protocol";
 import { type AgentsNode, AgentsTree, jobOf, platformOf } from "../../extension/src/views/agents/host";
 import { agent, FakeContext, present } from "./fakes/sidecar";
-import { answers, shown, type TreeItem, workspace } from "./fakes/vscode";
+import { act, answers, shown, type TreeItem, workspace } from "./fakes/vscode";
 
 const job: protocol.JobView = { job: 7, kind: "extract", state: "dead", tries: 3, id: "s1", title: "Mend the cart", error: "It is torn." };
 const done: protocol.OutcomeView = { ok: true, message: "Done." };
@@ -38,6 +40,23 @@ test("each agent has a row that says how it stands, and below them the queue", a
   ]);
   expect(shown.trees[0]?.description).toBe("shop");
   expect(shown.commands).toContainEqual({ id: "setContext", args: ["lerim.hasFailedJobs", true] }); // the palette offers to retry
+});
+
+test("of several repositories each is a row, with its own counts below it", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "lerim-agents-"));
+  for (const name of ["shop", "till"]) mkdirSync(join(folder, name, ".git"), { recursive: true });
+  act.folders(join(folder, "shop"), folder, join(folder, "till"));
+  context.answer(protocol.agents, ({ root }) => ({ project: "one", agents: [agent("codex", { found: root?.endsWith("till") ? 7 : 3 })], queue: {}, jobs: root?.endsWith("shop") ? [job] : [] }));
+  const roots = await tree.getChildren();
+  expect(roots.map((row) => basename(itemOf(row).label))).toEqual(["shop", "till"]);
+  const agents = await Promise.all(roots.map((row) => tree.getChildren(row)));
+  expect(agents.map(([row]) => itemOf(present(row)).description)).toEqual(["3 sessions · 1 to read", "7 sessions · 1 to read"]);
+  expect(new Set(agents.flat().map((row) => itemOf(row).id)).size, "the editor refuses rows of the same id").toBe(agents.flat().length);
+  expect(shown.commands.at(-1)).toEqual({ id: "setContext", args: ["lerim.hasFailedJobs", true] });
+  answers.picks.push(0);
+  await actOnJob(context, undefined, "retry");
+  expect(context.params(protocol.queueAct), "the palette offers the jobs of all").toEqual([{ job: 7, action: "retry" }]);
+  rmSync(folder, { recursive: true });
 });
 
 test("below the agents it is said in words that no session waits", async () => {

@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
 import { agentDescription } from "../text/sessionwording";
+import { supportedFolders } from "../editor/roots";
 import { rowText } from "../text/wording";
 import { showInfo } from "../editor/notifications";
 
@@ -79,7 +80,9 @@ export async function actOnJob(context: Requester, job: number | undefined, acti
 }
 
 async function chooseJob(context: Requester, action: "retry" | "skip"): Promise<number | undefined> {
-  const { jobs } = await context.request(protocol.agents, { root: null });
+  const folders = await supportedFolders();
+  const roots = folders.length > 1 ? folders.map(({ uri }) => uri.toString()) : [null];
+  const jobs = (await Promise.all(roots.map((root) => context.request(protocol.agents, { root })))).flatMap((one) => one.jobs);
   if (jobs.length === 0) {
     void showInfo("No session of this repository waits to be retried.");
     return undefined;

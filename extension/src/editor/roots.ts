@@ -62,7 +62,7 @@ export async function isSupportedFolder(folder: string): Promise<boolean> {
 }
 
 /** The folders of the window that are in a repository or contain memories themselves. */
-async function supportedFolders(): Promise<vscode.WorkspaceFolder[]> {
+export async function supportedFolders(): Promise<vscode.WorkspaceFolder[]> {
   const folders = await Promise.all(rootFolders().map(async (folder) => ((await isSupportedFolder(folder.uri.fsPath)) ? [folder] : [])));
   return folders.flat();
 }

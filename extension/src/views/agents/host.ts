@@ -6,13 +6,23 @@ import * as protocol from "../../protocol";
 import { errorText, NotRunning } from "../../editor/errors";
 import { channelDescription, channelNames } from "../../text/agentwording";
 import { agentDescription, jobDescription, jobTooltip, momentText, queueText, reasonText } from "../../text/sessionwording";
+import { supportedFolders } from "../../editor/roots";
 import { counted, plainText } from "../../text/wording";
 import { agentIcon } from "../shared/icons";
 import { canRequest, Refresher } from "../shared/refresher";
 import { loadRows, treeItem } from "../shared/tree";
 
+/** A repository of the window, if it has several. */
+interface RootNode {
+  readonly kind: "root";
+  readonly root: string;
+  readonly name: string;
+}
+
 interface AgentNode {
   readonly kind: "agent";
+  /** The repository that the counts are about; null if the window has at most one. */
+  readonly root: string | null;
   readonly agent: protocol.AgentView;
   /** What the agent is given; two programs share the sessions of GitHub Copilot. */
   readonly connections: readonly protocol.ConnectionView[];
@@ -31,6 +41,7 @@ interface FactNode {
 
 interface QueueNode {
   readonly kind: "queue";
+  readonly root: string | null;
   readonly text: string;
   readonly jobs: readonly protocol.JobView[];
 }
@@ -40,14 +51,16 @@ interface JobNode {
   readonly job: protocol.JobView;
 }
 
-export type AgentsNode = AgentNode | FactNode | QueueNode | JobNode;
+export type AgentsNode = RootNode | AgentNode | FactNode | QueueNode | JobNode;
 
-/** The Agents view: the sessions found for each agent, what is not read and why, what it is given, and failed jobs. */
+/** The Agents view: the sessions found for each agent, what is not read and why, what it is given, and failed jobs. Of several repositories, each is a row. */
 export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<AgentsNode | undefined>();
   readonly onDidChangeTreeData = this.#changed.event;
   readonly #view: vscode.TreeView<AgentsNode>;
   readonly #subscriptions: { dispose(): unknown }[];
+  /** Whether a repository has failed jobs. */
+  #hasFailedJobs = false;
 
   constructor(private readonly context: Pick<Context, "request" | "isRunning" | "settings" | "output" | "extension" | "onSyncProgress" | "onCandidatesChanged" | "onRunningChanged">) {
     this.#view = vscode.window.createTreeView("lerim.agents", { treeDataProvider: this, showCollapseAll: true });
@@ -60,12 +73,15 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
 
   async getChildren(node?: AgentsNode): Promise<AgentsNode[]> {
     if (node?.kind === "agent") return [...agentFacts(node.agent), ...node.connections.flatMap((one) => connectionFacts(one, node.connections.length > 1))];
+    if (node?.kind === "root") return loadRows(this.#view, "agents", this.context.output, () => this.#agentNodes(node.root));
     if (node?.kind === "queue") return node.jobs.map((job) => ({ kind: "job", job }));
     return node === undefined ? loadRows(this.#view, "agents", this.context.output, () => this.#topNodes()) : [];
   }
 
   getTreeItem(node: AgentsNode): vscode.TreeItem {
     switch (node.kind) {
+      case "root":
+        return treeItem(node.name, { collapsibleState: vscode.TreeItemCollapsibleState.Expanded, id: `root:${node.root}` });
       case "agent":
         return this.#agentItem(node);
       case "fact":
@@ -73,7 +89,7 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
       case "queue":
         return treeItem(node.text === "" ? "No sessions waiting to be read" : "Queue", {
           collapsibleState: node.jobs.length > 0 ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.None,
-          id: "queue",
+          id: `queue:${node.root ?? ""}`,
           description: node.text,
           tooltip: `Jobs that read this repository's sessions: ${node.text || "none"}.`,
           iconPath: new vscode.ThemeIcon(node.jobs.length > 0 ? "warning" : "tasklist"),
@@ -95,12 +111,12 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
     vscode.Disposable.from(...this.#subscriptions).dispose();
   }
 
-  #agentItem({ agent, connections }: AgentNode): vscode.TreeItem {
+  #agentItem({ root, agent, connections }: AgentNode): vscode.TreeItem {
     const findings = connections.flatMap((one) => one.findings);
     const isFaulty = (agent.lastError !== null && agent.state === "connected") || findings.length > 0;
     return treeItem(agent.name, {
       collapsibleState: vscode.TreeItemCollapsibleState.Collapsed,
-      id: `agent:${agent.platform}`,
+      id: `agent:${root ?? ""}|${agent.platform}`,
       description: agentDescription(agent),
       tooltip: [`${agent.name}: ${agent.state === "not-found" ? "not found on this machine" : agentDescription(agent)}`, `${counted(agent.sessions, "session")} on this machine`, ...findings].join("\n"),
       iconPath: isFaulty ? new vscode.ThemeIcon("warning") : agentIcon(this.context.extension.extensionUri, agent.platform),
@@ -109,9 +125,9 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
   }
 
   /** What each agent is given; none if it cannot be told, which must not hide the agents' sessions. */
-  async #loadConnections(): Promise<readonly protocol.ConnectionView[]> {
+  async #loadConnections(root: string | null): Promise<readonly protocol.ConnectionView[]> {
     try {
-      return (await this.context.request(protocol.agentConnections, { root: null })).agents;
+      return (await this.context.request(protocol.agentConnections, { root })).agents;
     } catch (error) {
       if (!(error instanceof NotRunning)) this.context.output.warn(`What agents are given could not be listed: ${errorText(error)}`);
       return [];
@@ -121,14 +137,23 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
   async #topNodes(): Promise<AgentsNode[]> {
     this.#view.message = "";
     if (!(await canRequest(this.context))) return [];
-    const { project, agents, queue, jobs } = await this.context.request(protocol.agents, { root: null });
-    this.#view.description = project;
-    const connections = await this.#loadConnections();
-    void vscode.commands.executeCommand("setContext", "lerim.hasFailedJobs", jobs.length > 0);
-    const nodes: AgentsNode[] = agents.map((agent) => ({ kind: "agent", agent, connections: connections.filter((one) => platformOfAgent(one.agent) === agent.platform) }));
+    this.#hasFailedJobs = false;
+    const folders = await supportedFolders();
+    if (folders.length <= 1) return this.#agentNodes(null);
+    this.#view.description = "";
+    return folders.map(({ uri, name }) => ({ kind: "root", root: uri.toString(), name }));
+  }
+
+  async #agentNodes(root: string | null): Promise<AgentsNode[]> {
+    const { project, agents, queue, jobs } = await this.context.request(protocol.agents, { root });
+    if (root === null) this.#view.description = project;
+    const connections = await this.#loadConnections(root);
+    this.#hasFailedJobs ||= jobs.length > 0;
+    void vscode.commands.executeCommand("setContext", "lerim.hasFailedJobs", this.#hasFailedJobs);
+    const nodes: AgentsNode[] = agents.map((agent) => ({ kind: "agent", root, agent, connections: connections.filter((one) => platformOfAgent(one.agent) === agent.platform) }));
     const text = queueText(queue);
     const showsQueue = text !== "" || agents.every(({ waiting }) => waiting === 0); // else an empty queue would contradict what the agents' rows say
-    return project === "" || !showsQueue ? nodes : [...nodes, { kind: "queue", text, jobs }];
+    return project === "" || !showsQueue ? nodes : [...nodes, { kind: "queue", root, text, jobs }];
   }
 }
 
