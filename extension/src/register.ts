@@ -18,7 +18,7 @@ import type { JournalDocuments } from "./commands/journal";
 import type { ConflictMerger } from "./commands/merging";
 import { errorText, NotRunning } from "./editor/errors";
 import { chooseWhereQuotesGo } from "./editor/quotes";
-import { chooseRoot, rootFolders } from "./editor/roots";
+import { chooseRoot, offerRepository, rootFolders } from "./editor/roots";
 import { useOtherSessions } from "./commands/othersessions";
 import { searchSessions } from "./commands/sessionsearch";
 import { syncRoot } from "./commands/sync";
@@ -168,6 +168,7 @@ async function runCommand(context: Context, command: () => unknown): Promise<voi
     if (error instanceof NotRunning) return; // the person has already been informed
     const message = errorText(error);
     context.output.error(message);
+    if (await offerRepository(error)) return;
     void showError(message, "Show Log").then((choice) => {
       if (choice !== undefined) context.output.show();
     });

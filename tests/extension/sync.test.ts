@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import * as protocol from "../../extension/src/protocol";
 import { syncRoot } from "../../extension/src/commands/sync";
+import { offerRepository } from "../../extension/src/editor/roots";
 import { FakeContext, report } from "./fakes/sidecar";
 import { act, answers, cancelProgress, shown, Uri, window, workspace } from "./fakes/vscode";
 
@@ -80,6 +81,20 @@ test("in Restricted Mode and without a folder nothing is synced, and the person 
   await sync();
   expect(context.asked).toEqual([]);
   expect(shown.messages.map(({ text }) => text)).toEqual([expect.stringContaining("Restricted Mode"), expect.stringContaining("Open a folder")]);
+});
+
+test("a command that needs a repository offers to make one where the window has none, and only there", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "lerim-sync-"));
+  act.folders(folder);
+  const none = Object.assign(new Error("This folder is not in a git repository. Run `git init` in it."), { data: { kind: "project" } });
+  answers.choices.push("Initialize Repository");
+  expect(await offerRepository(none)).toBe(true);
+  expect(shown.messages).toMatchObject([{ severity: "warning", text: "Lerim: This folder is not in a git repository. Lerim keeps the memories of a project in its repository.", choices: ["Initialize Repository"] }]);
+  expect(shown.commands).toEqual([{ id: "git.init", args: [] }]);
+  expect(await offerRepository(new Error("The catalog is locked."))).toBe(false);
+  mkdirSync(join(folder, ".git"));
+  expect(await offerRepository(none)).toBe(false);
+  rmSync(folder, { recursive: true });
 });
 
 test("of several folders only those in a repository are asked about, and the only one is synced without a question", async () => {

@@ -1,6 +1,8 @@
 import { access } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as vscode from "vscode";
+import { isProjectError } from "./errors";
+import { showWarning } from "./notifications";
 
 /** The workspace folders on the disk. */
 export function rootFolders(): vscode.WorkspaceFolder[] {
@@ -70,6 +72,17 @@ export async function supportedFolders(): Promise<vscode.WorkspaceFolder[]> {
 /** Whether there are folders in the window, none of which is in a repository. */
 export async function isOutsideRepositories(): Promise<boolean> {
   return rootFolders().length > 0 && (await supportedFolders()).length === 0;
+}
+
+/** If a command failed because the window has no repository, says so and offers to make one. Returns whether that is why. */
+export async function offerRepository(error: unknown): Promise<boolean> {
+  if (!isProjectError(error) || !(await isOutsideRepositories())) return false;
+  const initialize = "Initialize Repository";
+  const text = `${rootFolders().length > 1 ? "No folder of this window is" : "This folder is not"} in a git repository. Lerim keeps the memories of a project in its repository.`;
+  void showWarning(text, initialize).then((choice) => {
+    if (choice === initialize) void vscode.commands.executeCommand("git.init");
+  });
+  return true;
 }
 
 /** Calls `react` when a repository is made in a folder of the window. */
