@@ -193,6 +193,16 @@ def test_a_transcript_in_plain_text_is_read(tmp_path: Path, ends: str):
     assert only(tmp_path)[0] == []
 
 
+@pytest.mark.parametrize("newer", ["s1.jsonl", "s1/s1.jsonl"])
+def test_a_session_that_is_also_there_as_plain_text_is_read_once(tmp_path: Path, newer: str):
+    folder = tmp_path / "projects" / "srv-app" / "agent-transcripts"
+    agent_transcript(folder / newer, said_by("user", {"type": "text", "text": "Use uv"}))
+    (folder / "s1.txt").write_text(TEXT_TRANSCRIPT, encoding="utf-8")
+    assert said(only(tmp_path)[0]) == [("user", "Use uv")]
+    (folder / newer).write_bytes(b"")
+    assert "s1.txt" in [one.path.name for one in found(tmp_path)[0]], "an empty file takes the place of none"
+
+
 def test_the_folder_of_an_agent_is_told_by_the_mark_of_trust_else_by_the_files_it_worked_on(tmp_path: Path):
     parts = [{"type": "tool_use", "name": "Read", "input": {"path": f"/srv/app/{one}"}} for one in ("a.py", "b/c.py")]
     path = tmp_path / "projects" / "srv-my-app" / "agent-transcripts" / "s1.jsonl"

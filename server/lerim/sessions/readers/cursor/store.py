@@ -51,9 +51,7 @@ def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
         contents.databases.extend(find_databases("cursor", paths, contents.problems))
     _add_cli_chats(root / "chats", folders, contents)
     for project in list_subfolders(root / "projects", contents.problems):
-        _add_agent_transcripts(
-            project / "agent-transcripts", "", folder_of_project(project, folders), _DEPTH_LIMIT, contents
-        )
+        _add_project(project, folder_of_project(project, folders), contents)
     return contents
 
 
@@ -87,6 +85,16 @@ def _add_cli_chats(root: Path, folders: Sequence[str], contents: StoreContents) 
         for one in find_databases("cursor", stores, contents.problems):
             size, written, wal, wal_written = one.stamp
             contents.databases.append(Database("cursor", one.path, (size, written, wal, wal_written + checksum)))
+
+
+def _add_project(project: Path, cwd: str, contents: StoreContents) -> None:
+    """Adds the transcripts of a project. One in plain text is a copy if its session is there as lines of JSON, too."""
+    found = StoreContents(problems=contents.problems)
+    _add_agent_transcripts(project / "agent-transcripts", "", cwd, _DEPTH_LIMIT, found)
+    line_ids = {one.session_id for one in found.transcripts if one.path.suffix != _TEXT_ENDING and one.size}
+    for one in found.transcripts:
+        is_copy = one.path.suffix == _TEXT_ENDING and one.session_id in line_ids
+        (contents.copies if is_copy else contents.transcripts).append(one)
 
 
 def _add_agent_transcripts(folder: Path, parent: str, cwd: str, depth: int, contents: StoreContents) -> None:
