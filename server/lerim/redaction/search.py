@@ -1,5 +1,6 @@
 """Finds every secret and `<private>` block of a text. All rules are applied to the text, to its decoded base64, and
-to the text without what may interrupt a secret: invisible characters, markup, an escape, a join of two literals."""
+to the text without what may interrupt a secret: invisible characters, markup, an escape, a join of two literals, and
+the numbers that a search puts before the lines of a file."""
 
 from __future__ import annotations
 
@@ -60,6 +61,12 @@ _INTERRUPTION = compile_later(
 )
 """Markup, escapes and joins of literals that can interrupt a token. The token itself has nothing or an underscore in
 their place."""
+_LINE_NUMBER = compile_later(
+    r"^(?:(?:[\w./@+-]{0,200}\.[A-Za-z]\w{0,9}|[\w.@+-]{0,100}/[\w./@+-]{1,200}|[A-Z][a-z]{1,20}file)[:-]\d{1,6}[:-]"
+    r"|[ \t]{0,8}\d{1,6}(?:→|\t|[:-](?!\d)))",
+    re.MULTILINE,
+)
+"""What a search or an agent's reading puts before each line of a file: `src/app.py:12:`, `12-`, `12→`."""
 _FULL_WIDTH = compile_later("[\uff10-\uff5a]")
 _TO_ASCII = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 
@@ -73,6 +80,9 @@ def find_secrets(text: str) -> list[Span]:
     if HIDDEN_CHARACTERS.search(text):
         visible = remove_invisible(text)
         spans += map(visible.map_to_original, _apply_rules(visible.text))
+    if numbers := list(_LINE_NUMBER.finditer(text)):  # the lines of password files are told by how they begin
+        lines = _remove_matches(text, numbers)
+        spans += map(lines.map_to_original, _apply_rules(lines.text))
     spans += find_interrupted_tokens(text)
     if spans and "[redacted:" in text:
         marks = [match.span() for match in REDACTION_MARK.finditer(text)]

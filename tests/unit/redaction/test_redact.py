@@ -62,6 +62,34 @@ def test_a_secret_in_an_idiom_is_cut() -> None:
         assert [idiom for idiom, text in told.items() if readable(value, text)] == []
 
 
+NUMBERED = ["app/db.go:12:", "Dockerfile:12:", "deploy/.env-12-", "12:", "    12→", "    12\t"]
+"""What a search or an agent's reading puts before each line of a file."""
+
+
+@pytest.mark.parametrize("number", NUMBERED)
+@pytest.mark.parametrize(
+    "line",
+    [
+        'password = "hunter2sun"',
+        "ENV DB_PASS Sommer2024",
+        "password: 12345678",
+        "db.acme.dev:5432:shop:app:cyi3vicRQh1tVI",
+        "admin:$apr1$To1AgYrG$yFMTlqGTfaUEEMInmF8TXi",
+        "hf_5DLrOz5jbghGzU9I6FXBhD34YeUPofv1bq",
+    ],
+)
+def test_a_secret_is_cut_from_a_line_with_its_number_as_from_the_file(line: str, number: str) -> None:
+    alone = redact_secrets(line).text
+    assert alone != line
+    assert redact_secrets(f"{number}user = ana\n{number}{line}").text == f"{number}user = ana\n{number}{alone}"
+
+
+@pytest.mark.parametrize("number", NUMBERED[3:])
+def test_what_only_looks_like_a_secret_stays_in_a_line_with_its_number(number: str) -> None:
+    texts = [f"{number}{line}" for line in lines("lookalikes.txt")]
+    assert [text for text in texts if redact_secrets(text).text != text] == []
+
+
 def test_a_private_block_goes_whole_if_a_token_in_it_was_removed_before() -> None:
     text = "a\n<private>\nAna earns 95k. The token was [redacted:github-token].\n</private>\nb"
     assert redact_secrets(text).text == "a\n[redacted:private]\nb"
