@@ -117,12 +117,15 @@ def test_what_is_not_there_or_not_plain_is_said(said: Desk):
     assert answer("show", "aaaa1", "--turn", "77", code=1)["error"]["code"] == "not-found"
 
 
-def test_a_machine_without_a_catalog_has_no_sessions_and_gets_none(desk: Desk):
+def test_an_empty_list_says_where_sessions_are_and_makes_no_catalog(desk: Desk):
     assert answer("list") == {"sessions": []}
     assert answer("search", "anything", "--all") == {"turns": []}
     assert run("search", "anything").stdout == "No sessions have been read yet. Run `lerim sync`.\n"
     assert run("list").stdout == "No sessions. Run `lerim sync` to read them.\n"
     assert not desk.home.catalog.exists()
+    desk.session("aaaa2222", prompt("max_attempts elsewhere"), cwd=desk.repo.parent / "nowhere")
+    desk.sync()
+    assert "`lerim sessions list --all` lists those of all repositories" in run("list").stdout
 
 
 def test_a_list_for_people_names_each_session_with_what_to_show(said: Desk):
@@ -173,19 +176,10 @@ COPY_FILTERS: tuple[tuple[list[str], int], ...] = (
 )
 
 
-def test_a_session_that_only_holds_copies_of_another_one_s_turns_is_listed_too(copied: Desk):
+def test_a_session_that_only_holds_copies_of_another_one_s_turns_is_listed_too_and_says_so(copied: Desk):
     for filters, number in COPY_FILTERS:
         for everywhere in ([], ["--all"]):
             assert len(answer("list", *everywhere, *filters)["sessions"]) == number, filters
-
-
-def test_a_session_without_turns_of_its_own_says_so_when_it_is_shown(copied: Desk):
     shown = {name: run("show", name).output for name in ("aaaa1111", "aaaa2222")}
     assert sorted("It waits." in text for text in shown.values()) == [False, True]
     assert sorted("copies from" in text for text in shown.values()) == [False, True]
-
-
-def test_an_empty_list_points_to_the_sessions_of_the_whole_machine(desk: Desk):
-    desk.session("aaaa2222", prompt("max_attempts elsewhere"), cwd=desk.repo.parent / "nowhere")
-    desk.sync()
-    assert "`lerim sessions list --all` lists those of all repositories" in run("list").stdout

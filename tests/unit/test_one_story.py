@@ -39,11 +39,17 @@ UNTOLD = {"copilot-chat": {PLANNED}}
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_the_same_story_gives_the_same_candidates_whichever_agent_wrote_it(
+def test_the_same_story_gives_the_same_passages_and_candidates_whichever_agent_wrote_it(
     desk: Desk, repo: Path, isolated: Path, agent: str
 ) -> None:
     (repo / "pyproject.toml").write_text(BEFORE, encoding="utf-8")
     AGENTS[agent](isolated, repo, "first", FIRST)
+    stores = discover_stores(find_platform_roots(os.environ, Home(isolated / ".lerim")), [str(repo)])
+    open_databases(stores, {})
+    [story] = stores.transcripts
+    turns = list(PLATFORM_READERS[story.platform].open_session(story))
+    said = {(one.text, one.is_persons) for turn in turns for one in split_passages(turn)}
+    assert PASSAGES - said == UNTOLD.get(agent, set())
     desk.sync()
     AGENTS[agent](isolated, repo, "second", SECOND)
     report = desk.sync()
@@ -53,14 +59,3 @@ def test_the_same_story_gives_the_same_candidates_whichever_agent_wrote_it(
     found = {one.record.title: one.record.evidence[0].who for one in proposals}
     assert found.items() >= CANDIDATES.items()
     assert {one.record.source.partition(":")[0] for one in proposals} == {agent.partition("-")[0]}
-
-
-@pytest.mark.parametrize("agent", AGENTS)
-def test_the_same_passages_are_ranked_whichever_agent_wrote_them(repo: Path, isolated: Path, agent: str) -> None:
-    AGENTS[agent](isolated, repo, "first", FIRST)
-    stores = discover_stores(find_platform_roots(os.environ, Home(isolated / ".lerim")), [str(repo)])
-    open_databases(stores, {})
-    [found] = stores.transcripts
-    turns = list(PLATFORM_READERS[found.platform].open_session(found))
-    said = {(one.text, one.is_persons) for turn in turns for one in split_passages(turn)}
-    assert PASSAGES - said == UNTOLD.get(agent, set())

@@ -5,23 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-
 import gemini_files as files
 from desk import Desk
 from lerim.jobs.report import SyncEvent, SyncProgress
-from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    repo = tmp_path / "shop"
-    (repo / ".git").mkdir(parents=True)
-    (repo / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-    (repo / ".git" / "objects").mkdir()
-    (repo / ".git" / "refs").mkdir()
-    return Desk(repo, Home.from_environ(os.environ), Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects")
 
 
 def test_it_waits_without_a_word_and_is_learned_from_in_the_next_sync(desk: Desk) -> None:

@@ -53,8 +53,11 @@ def listed(*more: str) -> list[tuple[int, str, str, str]]:
 
 
 def test_the_facts_of_a_session_are_kept_with_their_turns_as_it_is_synced(desk: Desk) -> None:
+    (desk.repo / ".lerim").mkdir()
     work(desk)
     desk.sync()
+    [summary] = (desk.repo / ".lerim" / "memory" / "summaries").glob("*/*/*.md")
+    assert "Decided: “We don't use pip any more, always uv.”" in summary.read_text(encoding="utf-8")
     assert listed() == [
         (1, "pytest -q", "produced_error", "ValueError: bad id [redacted:github-token]"),
         (2, "Edit", "wrote", "src/app.py"),
@@ -70,25 +73,33 @@ def test_the_facts_of_a_session_are_kept_with_their_turns_as_it_is_synced(desk: 
     assert "[4] you: decided: We don't use pip any more, always uv. (instead of pip)" in shown
     assert SECRET not in shown
     assert run("sessions", "facts", only_session(), "--relation", "guessed").exit_code == 2
-
-
-def test_a_fact_of_reading_says_so_once(desk: Desk) -> None:
-    look = call("t1", "Read", file_path=str(desk.repo / "src/app.py"))
-    desk.session("s1", prompt("Look at it."), reply("a", look), result("t1", "1\tpass"))
-    desk.sync()
-    assert run("sessions", "facts", only_session()).stdout == "[1] read: src/app.py\n"
+    with Catalog.open(desk.home) as catalog:  # those of a span of time are those of its turns
+        key = desk.place.project.key
+        every = list_facts_between(catalog.db, key, None, None)
+        middle = every[2].time
+        assert [one.fact.relation for one in every][:2] == ["produced_error", "wrote"]
+        assert list_facts_between(catalog.db, key, None, middle) == every[:2]
+        assert list_facts_between(catalog.db, key, middle, None) == every[2:]
+        assert list_facts_between(catalog.db, "another", None, None) == []
 
 
 def test_a_session_that_grows_or_is_read_again_has_each_fact_once(desk: Desk) -> None:
     work(desk)
     desk.sync()
     before = listed()
-    desk.session("s1", reply("e", text("We decided to use uv everywhere.")))
+    look = call("t9", "Read", file_path=str(desk.repo / "src/app.py"))
+    desk.session("s1", reply("e", look, text("We decided to use uv everywhere.")), result("t9", "1\tpass"))
     desk.sync()
-    assert listed() == [*before, (6, "assistant", "decided", "We decided to use uv everywhere.")]
+    after = listed()
+    assert after[:6] == before
+    assert sorted(after[6:]) == [
+        (6, "Read", "read", "src/app.py"),
+        (6, "assistant", "decided", "We decided to use uv everywhere."),
+    ]
+    assert "[6] read: src/app.py\n" in run("sessions", "facts", only_session()).stdout  # of reading it says so once
     desk.home.catalog.unlink()
     desk.sync()
-    assert listed()[:-1] == before
+    assert listed() == after
 
 
 def test_the_facts_of_a_session_cost_the_same_however_many_others_have(desk: Desk) -> None:
@@ -126,19 +137,6 @@ def test_a_sync_that_is_stopped_keeps_all_facts_of_a_session_or_none(desk: Desk,
     assert len(listed()) == 6
 
 
-def test_the_facts_of_a_span_of_time_are_those_of_its_turns(desk: Desk) -> None:
-    work(desk)
-    desk.sync()
-    with Catalog.open(desk.home) as catalog:
-        key = desk.place.project.key
-        every = list_facts_between(catalog.db, key, None, None)
-        middle = every[2].time
-        assert [one.fact.relation for one in every][:2] == ["produced_error", "wrote"]
-        assert list_facts_between(catalog.db, key, None, middle) == every[:2]
-        assert list_facts_between(catalog.db, key, middle, None) == every[2:]
-        assert list_facts_between(catalog.db, "another", None, None) == []
-
-
 @pytest.mark.parametrize("agent", AGENTS)
 def test_every_agents_session_has_facts_and_is_exported_in_the_same_form(
     desk: Desk, isolated: Path, agent: str
@@ -170,14 +168,6 @@ def test_an_export_has_no_secrets_and_says_what_it_left_out(desk: Desk) -> None:
     gone = run("sessions", "export", "s1")
     assert gone.exit_code == 1 and "lerim sessions show" in gone.stderr
     assert run("sessions", "export", "nobody").exit_code == 1
-
-
-def test_a_summary_says_what_was_decided_against(desk: Desk) -> None:
-    (desk.repo / ".lerim").mkdir()
-    work(desk)
-    desk.sync()
-    [path] = (desk.repo / ".lerim" / "memory" / "summaries").glob("*/*/*.md")
-    assert "Decided: “We don't use pip any more, always uv.”" in path.read_text(encoding="utf-8")
 
 
 FOUND = '[{"entity": "web", "relation": "depends_on", "value": "uuid", "confidence": 0.9}]'

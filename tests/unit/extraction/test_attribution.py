@@ -74,12 +74,6 @@ def test_what_somebody_says_first_is_theirs_and_what_a_tool_prints_scattered_or_
     assert attribute_claim(theirs, said(("web", PAGE), ("user", "use pnpm in the web workspace"))) == theirs
 
 
-def test_a_claim_in_another_language_keeps_its_quote_and_waits_for_a_look() -> None:
-    theirs = claim("工作区一律用另一个包管理器安装")
-    judged = attribute_claim(theirs, said(("user", "工作区一律用另一个包管理器安装"), ("assistant", "好的")))
-    assert (judged.evidence, judged.flags) == (theirs.evidence, (UNSUPPORTED_QUOTE,))
-
-
 LONG = "Use pnpm for the web workspace, since npm breaks links of packages"
 OUTPUT = "web/package.json: workspace, Use: npm\nuse of pnpm in web: breaks links of packages"
 

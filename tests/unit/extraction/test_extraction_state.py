@@ -5,15 +5,12 @@ RULE = (you("always use uv, never pip"), agent("Ok."))
 TITLE = "Always use uv, never pip"
 
 
-def test_the_last_exchange_of_an_unsettled_session_waits() -> None:
-    first, second = passes(RULE, (you("next thing"),), settled=False)
-    assert first == []
-    assert [item.title for item in second] == [TITLE]
-
-
-def test_a_settled_session_is_judged_and_a_second_pass_proposes_nothing_new() -> None:
-    first, second, third = passes(RULE, (), (you("next thing"), agent("Ok.")))
-    assert [len(one) for one in (first, second, third)] == [1, 0, 0]
+def test_the_last_exchange_of_an_unsettled_session_waits_and_a_settled_one_is_judged_once() -> None:
+    more = (you("next thing"), agent("Ok."))
+    for settled, counts in ((False, [0, 1, 0]), (True, [1, 0, 0])):
+        found = passes(RULE, more, (), settled=settled)
+        assert [len(one) for one in found] == counts
+        assert [item.title for one in found for item in one] == [TITLE]
 
 
 def test_turns_met_again_change_nothing() -> None:

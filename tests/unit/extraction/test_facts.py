@@ -10,6 +10,7 @@ from lerim.extraction.facts import (
     find_artifacts,
     qualifies_for_llm_extraction,
 )
+from lerim.extraction.facts.superseded_names import find_superseded_names, superseded_by_prompt, superseded_by_reply
 from lerim.sessions import RELATIONS, Fact, ToolCall, encode_facts
 from scripted import agent, asked, edited, ran, you
 
@@ -18,34 +19,27 @@ def told(call: ToolCall) -> list[tuple[str, str, str]]:
     return [(fact.entity, fact.relation, fact.value) for fact in extract_from_tool_result(call, 4)]
 
 
-def test_a_command_that_failed_produced_the_line_that_names_the_error() -> None:
+def test_a_command_says_in_its_own_words_how_it_ended_if_it_is_one_of_the_project() -> None:
     failed = ran("cd app && pytest -q", "collected 3\nModuleNotFoundError: No module named 'x'\nmore", 1)
     assert told(failed) == [("pytest -q", "produced_error", "ModuleNotFoundError: No module named 'x'")]
     assert told(ran("./deploy", "", 3)) == [("./deploy", "produced_error", "exit code 3")]
-
-
-def test_a_command_of_the_project_that_passed_says_so_in_its_own_words_and_others_say_nothing() -> None:
-    assert told(ran("pytest -q", "....\n12 passed, 0 errors in 0.2s")) == [
-        ("pytest -q", "succeeded", "12 passed, 0 errors in 0.2s")
-    ]
-    assert told(ran("ls", "a b c")) == []
-    assert told(ran("cat log.txt", "ERROR: it all failed long ago")) == []
+    passed = "12 passed, 0 errors in 0.2s"
+    assert told(ran("pytest -q", f"....\n{passed}")) == [("pytest -q", "succeeded", passed)]
+    for call in (ran("ls", "a b c"), ran("cat log.txt", "ERROR: it all failed long ago")):
+        assert told(call) == []
 
 
 UNREAD = "<tool_use_error>File has not been read yet</tool_use_error>"
 """As Claude Code writes the errors of its own tools."""
 
 
-def test_files_are_what_the_call_names_and_never_what_its_output_says() -> None:
+def test_files_and_answers_are_what_the_call_names_and_never_what_its_output_says() -> None:
     read = ToolCall("1", "Read", "read", "ok", paths=("src/app.py",), output="Error: see other/file.py")
     assert told(read) == [("Read", "read", "src/app.py")]
     assert told(edited("src/app.py"))[0][1:] == ("wrote", "/home/kim/shop/src/app.py")
+    assert told(asked("Which store?", ("DuckDB", "SQLite"), "SQLite")) == [("user", "decided", "Which store? SQLite")]
     refused = ToolCall("1", "Edit", "edit", "error", paths=("src/app.py",), output=UNREAD)
     assert told(refused) == [("Edit", "produced_error", "File has not been read yet")]
-
-
-def test_what_the_person_answered_is_a_decision() -> None:
-    assert told(asked("Which store?", ("DuckDB", "SQLite"), "SQLite")) == [("user", "decided", "Which store? SQLite")]
 
 
 def test_a_reply_gives_decisions_with_what_they_replace_and_the_files_it_names() -> None:
@@ -111,3 +105,38 @@ def test_any_text_gives_short_facts_of_known_relations(text: str, output: str, k
 
 def test_a_name_with_a_dot_is_a_symbol_in_a_text_without_capitals() -> None:
     assert find_artifacts("it uses os.path here") == ("os.path",)
+
+
+# --- what is used no more: names that a new choice stands in place of
+
+
+@pytest.mark.parametrize(
+    ("sentence", "names"),
+    [
+        ("From now on use pnpm for installs, we don't use yarn any more.", ("yarn",)),
+        ("We no longer use `os.path` here.", ("os.path",)),
+        ("Use pnpm, no longer yarn.", ("yarn",)),
+        ("yarn is no longer used.", ("yarn",)),
+        ("It replaces yarn.", ("yarn",)),
+        ("moment.js was replaced by date-fns.", ("moment.js",)),
+        ("We are moving away from Redis.", ("Redis",)),
+        ("We dropped yarn and moved from npm to pnpm.", ("npm", "yarn")),
+        ("Do not drop yarn, use it for installs.", ()),
+        ("Use pnpm instead of yarn.", ()),
+        ("Drop the table before each test.", ()),
+        ("Replace it with a loop.", ()),
+        ("drop " * 5_000, ()),
+        ("a.b" * 30_000 + " is", ()),
+    ],
+)
+def test_names_that_are_given_up(sentence: str, names: tuple[str, ...]) -> None:
+    assert tuple(sorted(find_superseded_names(sentence))) == names
+
+
+def test_a_persons_statements_and_an_agents_decisions_give_names_up_and_questions_do_not() -> None:
+    said = "Read src/a.py.\nFrom now on use pnpm for installs, we don't use yarn any more. Do we no longer use npm?"
+    assert list(superseded_by_prompt(said)) == ["yarn"]
+    told = "I'll use SQLite for the cache; it replaces Redis. The page replaces nginx. Shall we drop npm?"
+    assert list(superseded_by_reply(told)) == ["Redis"]
+    for apostrophe in "'’":
+        assert list(superseded_by_reply(f"Let{apostrophe}s use pnpm, which replaces yarn.")) == ["yarn"]

@@ -1,5 +1,6 @@
 """Extraction with a model, at the engine's seam: what is asked, what is believed, what is dropped and why."""
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -194,13 +195,14 @@ def test_the_good_items_of_an_answer_are_kept_without_a_second_call(answer: str,
     assert (reasons(results), len(script.prompts)) == ({"invalid": lost}, 1)
 
 
-def test_an_answer_that_cannot_be_read_is_asked_for_once_more_with_what_was_wrong() -> None:
-    script = Script("I could not find anything to say.", marked([PNPM]))
-    assert len(candidates(run(script))) == 1
+@pytest.mark.parametrize("answer", ["", "no", "[", "{", "[1, 2]", "null", "[" * 5_000, '{"primitives": 5}'])
+def test_an_answer_that_cannot_be_read_is_asked_for_once_more_with_what_was_wrong(answer: str) -> None:
+    script = Script(answer, f"Sure! Here they are:\n```json\n{json.dumps([PNPM])}\n```")
+    assert [one.title for one in candidates(run(script))] == [PNPM["title"]]
     assert len(script.prompts) == 2
-    assert "could not be read: it contains no JSON list" in script.prompts[1]
+    assert "could not be read: " in script.prompts[1]
     assert "could not be read" not in script.prompts[0]
-    twice = Script("no", "no again")
+    twice = Script(answer, answer)
     [problem] = [result for result in run(twice) if isinstance(result, Problem)]
     assert problem.code == "model-answer"
     assert len(twice.prompts) == 2

@@ -98,6 +98,7 @@ def test_a_question_or_a_report_in_another_language_is_no_rule(said: str) -> Non
         "Write in the README:\nalways use uv instead of pip",
         "User: always use npm\nAgent: ok\nUser: never use yarn",
         "would it be better to always use httpx rather than requests?",
+        "```\nnever use pip\n```\n2026-01-01T10:00 INFO always use uv",
     ],
 )
 def test_what_a_person_hands_over_or_asks_is_no_rule_of_theirs(said: str) -> None:
@@ -139,14 +140,40 @@ def test_a_rule_says_what_is_to_be_and_a_report_of_what_is_or_was_is_none(rule: 
     assert heard(report) == []
 
 
-def test_a_rule_stands_without_the_next_task() -> None:
-    [found] = heard("Never log the `Authorization` header. Now fix the failing test in src/app.py.")
+def test_a_rule_stands_without_the_next_task_and_is_not_taken_for_one_in_a_document() -> None:
+    rule = "Never log the `Authorization` header."
+    [found] = heard(f"{rule} Now fix the failing test in src/app.py.")
     assert "fix" not in found.title + found.body
-    assert [one.quote for one in found.evidence] == ["Never log the `Authorization` header."]
-
-
-def test_a_rule_as_long_as_a_document_is_not_taken_for_one_by_its_words_alone() -> None:
-    [short] = heard("Never log the `Authorization` header.")
+    assert [one.quote for one in found.evidence] == [rule]
     long = "Look at the request once more and tell me what it holds. " * 90
-    assert short.title == "Never log the `Authorization` header"
-    assert heard(f"{long}\n\nNever log the `Authorization` header.") == []
+    assert heard(f"{long}\n\n{rule}") == []
+
+
+@pytest.mark.parametrize("heading", ["## Rules", "## Never do this", "### Always do this before pushing"])
+def test_a_heading_is_proposed_only_if_it_states_something_by_itself(heading: str) -> None:
+    after = agent("Done."), you("ok thanks"), agent("You're welcome.")
+    assert candidates(you(f"Please refactor the parser.\n\n{heading}\n\n```\nmake lint\n```"), *after) == []
+    [found] = candidates(you("Please refactor it.\n\n## Never commit to main\n\nThe branch is protected."), *after)
+    assert found.title == "Never commit to main"
+
+
+@pytest.mark.parametrize(
+    ("again", "count"),
+    [
+        ("The bug was that `ListOrders()` only used `order.CustomerID`, ignoring the `order.CustomerIDs` array.", 1),
+        ("So the root cause is: `ListOrders()` used `order.CustomerID` only and ignored `order.CustomerIDs`.", 1),
+        ("Root cause: `ListOrders()` does not use `order.CustomerID`, and never the `order.CustomerIDs` array.", 2),
+        ("Root cause: `ListInvoices()` only used `order.CustomerID`, and ignored the `order.CustomerIDs` array.", 2),
+        ("Root cause: the cache of `OrderStore` is never emptied, as only `OrderStore.close()` calls `flush()`.", 2),
+    ],
+)
+def test_what_the_agent_says_again_in_other_words_is_one_candidate_unless_a_name_or_its_sense_differs(
+    again: str, count: int
+) -> None:
+    first = (
+        "Root cause: `ListOrders()` only used `order.CustomerID`, and ignored the `order.CustomerIDs` array completely."
+    )
+    before = you("Why are orders missing?"), agent(first), you("ok, go on")
+    [known] = candidates(*before, agent("Done."))
+    found = candidates(*before, agent(again), you("fine"), agent("Done."))
+    assert (len(found), known.title in [one.title for one in found]) == (count, True)

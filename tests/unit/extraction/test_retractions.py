@@ -78,9 +78,19 @@ def test_a_list_that_is_pasted_and_then_refused_is_not_proposed_in_any_point(mar
     assert set(refuted(*turns)) == {"Tabs are used by default", RULE}
 
 
-@pytest.mark.parametrize("after", ["This should be the same in the tests.", "Ignore the file of the old rates."])
-def test_what_only_sounds_like_calling_it_off_leaves_the_rule(after: str) -> None:
-    assert RULE in titles(you(f"{RULE}. {after}"), agent("Ok."), you("what is next?"))
+@pytest.mark.parametrize(
+    ("beside", "after"),
+    [
+        ("This should be the same in the tests.", "what is next?"),
+        ("Ignore the file of the old rates.", "what is next?"),
+        ("", "great, thanks"),
+        ("", "no problem, go on"),
+        ("", "now the docs"),
+        ("", "now add a link to go back to the list of rates"),
+    ],
+)
+def test_what_only_sounds_like_calling_it_off_leaves_the_rule(beside: str, after: str) -> None:
+    assert RULE in titles(you(f"{RULE}. {beside}".strip(" .")), agent("Done."), you(after))
 
 
 def test_a_rule_called_off_after_another_sentence_leaves_the_first_and_takes_the_second() -> None:
@@ -98,13 +108,6 @@ def test_the_persons_next_words_take_a_rule_back(back: str) -> None:
     turns = (you(RULE), agent("Done."), you(back))
     assert titles(*turns) == []
     assert refuted(*turns) == {RULE: "your next message takes it back"}
-
-
-@pytest.mark.parametrize(
-    "after", ["great, thanks", "no problem, go on", "now the docs", "now add a link to go back to the list of rates"]
-)
-def test_other_next_words_leave_it(after: str) -> None:
-    assert titles(you(RULE), agent("Done."), you(after)) == [RULE]
 
 
 def test_the_persons_next_words_that_say_no_take_back_the_agents_words_and_not_the_persons(stated) -> None:
@@ -126,15 +129,10 @@ def test_what_the_agent_finds_wrong_is_not_proposed_and_what_the_person_said_sta
     for later in ((wrong,), (you("and on the other servers?"), wrong, you("ok"), agent("Yes."))):
         assert title not in titles(*turns, *later)
         assert refuted(*turns, *later)[title] == WRONG
+    other = agent("Actually, the linter does not complain about unused imports in the tests any more.")
+    assert title in titles(*turns, other)
     theirs = agent(f"{opening} {RULE.lower()}. That does not hold.")
     assert RULE in titles(you(RULE), agent("Ok."), you("and now?"), theirs, you("what is next?"))
-
-
-def test_what_the_agent_finds_wrong_about_something_else_leaves_it(stated) -> None:
-    title, turns = stated
-    assert title in titles(
-        *turns, agent("Actually, the linter does not complain about unused imports in the tests any more.")
-    )
 
 
 def test_what_an_earlier_pass_proposed_is_withdrawn_when_the_agent_finds_it_wrong(stated) -> None:

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from lerim.extraction.facts.own_words import is_question, split_spoken
 from lerim.extraction.facts.sentences import find_sentences
 from lerim.extraction.ranking.features import FEATURE_NAMES, describe_surroundings, passage_features
 from lerim.extraction.ranking.passages import TurnPassage, split_passages
@@ -69,14 +70,35 @@ def test_a_message_becomes_its_sentences_without_code(text: str, sentences: list
     assert [text[one.start : one.end] for one in find_sentences(text)] == sentences
 
 
-def test_a_long_sentence_is_not_split_within_code() -> None:
+def test_a_long_sentence_is_not_split_within_code_and_a_lone_backtick_opens_none() -> None:
     text = "It has to " + "print the range of the day as " * 20 + "`$66.9k — $68.9k` - and the other ones alike."
     assert [text[one.start : one.end].count("`") for one in find_sentences(text)] == [2, 0]
-
-
-def test_a_backtick_that_opens_no_code_keeps_no_long_sentence_whole() -> None:
     text = "Press the ` key; " + "; ".join(["always run make lint before each commit to this project"] * 20)
     assert max(one.end - one.start for one in find_sentences(text)) <= 600
+
+
+WRAPPED = "when a folder does not exist the command fails, as the parent of\nthe file is never made, e.g. on fish."
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken"),
+    [
+        ("use uv\n```\nnever do this\n```\n> that one\n2026-01-01T10:00 INFO it is up\nthanks", ["use uv", "thanks"]),
+        ("Fewer rules. Delete this old one:\nAlways answer in French.", ["Fewer rules.", "Delete this old one:"]),
+        (WRAPPED, [WRAPPED]),
+        ("fix login\n\nIt fails with a 500. Drop Redis.", ["fix login", "It fails with a 500.", "Drop Redis."]),
+        ("可以总是使用这个工具。不要使用那个工具。", ["可以总是使用这个工具。", "不要使用那个工具。"]),
+        ("pr feedback:\n\n1. Always use `const` instead of `let`", []),
+        ("User: use npm\nAgent: ok\nUser: never use yarn", []),
+    ],
+)
+def test_what_a_person_says_themselves_is_told_from_what_they_hand_over(text: str, spoken: list[str]) -> None:
+    assert split_spoken(text) == spoken
+
+
+def test_questions_are_known_with_and_without_their_mark() -> None:
+    sentences = split_spoken("can you use uv for it. why do we need that? Use uv for it.")
+    assert [is_question(one) for one in sentences] == [True, True, False]
 
 
 def test_points_of_a_list_keep_their_heading_and_lose_their_marks() -> None:
@@ -103,9 +125,6 @@ def test_only_a_persons_own_words_are_theirs() -> None:
     pasted = "Keep the old API for one release.\n> You must remove the old API at once.\n"
     assert [one.text for one in split_passages(turn(pasted))] == ["Keep the old API for one release."]
     assert list(split_passages(turn("Keep the old API for one release.", unattended=True))) == []
-
-
-def test_the_name_of_a_command_is_not_part_of_what_a_person_said() -> None:
     called = replace(turn("/review Keep the old API for one release."), kind="command")
     assert [one.text for one in split_passages(called)] == ["Keep the old API for one release."]
 

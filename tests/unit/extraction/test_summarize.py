@@ -41,16 +41,6 @@ SESSION = (
 )
 
 
-def test_the_beginning_of_an_address_is_cut_only_where_one_follows() -> None:
-    made = told(prompt(0, "Require http:// or https:// as in https://x.test/a here."), turn(1, "I've done it."))
-    assert [one.text for one in made.intent] == ["The user wrote: “Require http:// or https:// as in x.test/a here.”"]
-
-
-def test_the_name_of_an_agent_gets_its_article() -> None:
-    facts = replace(FACTS, agent="OpenCode")
-    assert told(*SESSION, facts=facts).description.startswith("An OpenCode session of 2 prompts")
-
-
 def test_a_session_is_told_by_what_was_asked_done_and_came_of_it() -> None:
     made = told(*SESSION)
     assert made.title == "Add a retry to src/fetch.py, three times at most"
@@ -78,6 +68,8 @@ def test_a_session_is_told_by_what_was_asked_done_and_came_of_it() -> None:
     for one in (*made.intent, *made.happened, *made.outcome, *made.files):
         assert one.turns and {turn.id for turn in SESSION}.issuperset(one.turns)
     assert told(*SESSION, facts=replace(FACTS, title="Retries for fetch")).title == "Retries for fetch"
+    other = told(*SESSION, facts=replace(FACTS, agent="OpenCode"))
+    assert other.description.startswith("An OpenCode session of 2 prompts")
 
 
 def test_a_session_without_a_request_has_no_summary() -> None:
@@ -115,6 +107,8 @@ def test_markup_links_and_forged_sections_do_not_survive() -> None:
     assert text.count("## Outcome") == 1
     for part in ("<img", "](", "https://", "command:"):
         assert part not in text
+    made = told(prompt(0, "Require http:// or https:// as in https://x.test/a here."), turn(1, "I've done it."))
+    assert [one.text for one in made.intent] == ["The user wrote: “Require http:// or https:// as in x.test/a here.”"]
 
 
 def test_a_refused_change_is_no_change_and_an_unknown_end_is_not_called_passed() -> None:
@@ -153,53 +147,48 @@ def test_limits_of_words_hold_and_end_at_sentences() -> None:
         assert fit_statements([Statement(text, ("a",))], most) == ()
 
 
-def test_a_short_request_is_told_with_what_follows_it() -> None:
-    assert told(prompt(0, "Rename foo. Keep the alias for old callers.")).title.startswith("Rename foo")
-    assert told(prompt(0, "修复登录。上次部署以来它一直返回错误。")).title.startswith("修复登录")
+HANDED_OVER = "Implement the following plan:\n\n# Plan: Group the table by day\n\n## Context\nThe table is long."
+CUT = "Implement the following plan: # Plan: Group the table by day ## Context The t"
 
 
-@pytest.mark.parametrize("first", ["Fix #1234 (v2.3.1)", "PR-12: 404", "return early"])
-def test_a_first_line_of_few_letters_is_told_but_code_is_not(first: str) -> None:
-    assert first.lower() in told(prompt(0, f"{first}\n\nThe page is missing.")).title.lower()
-    assert told(prompt(0, "const a = load();\nWhy is the page missing here?")).title == "Why is the page missing here?"
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("Rename foo. Keep the alias for old callers.", "Rename foo"),
+        ("修复登录。上次部署以来它一直返回错误。", "修复登录"),
+        ("Fix #1234 (v2.3.1)\n\nThe page is missing.", "Fix #1234 (v2.3.1)"),
+        ("PR-12: 404\n\nThe page is missing.", "PR-12: 404"),
+        ("return early\n\nThe page is missing.", "Return early"),
+        ("const a = load();\nWhy is the page missing here?", "Why is the page missing here?"),
+        (HANDED_OVER, "Implement the plan: Group the table by day"),
+    ],
+)
+def test_a_request_gives_the_title_in_its_first_words_that_are_no_code(said: str, title: str) -> None:
+    facts = replace(FACTS, title=CUT) if said == HANDED_OVER else FACTS
+    assert told(prompt(0, said), turn(1, "I've done it."), facts=facts).title.startswith(title)
 
 
-def test_a_plan_that_was_handed_over_gives_its_title() -> None:
-    made = told(
-        prompt(0, "Implement the following plan:\n\n# Plan: Group the table by day\n\n## Context\nThe table is long."),
-        turn(1, "I've grouped it by day.", edit("/home/ana/app/table.ts")),
-        facts=replace(FACTS, title="Implement the following plan: # Plan: Group the table by day ## Context The t"),
-    )
-    assert made.title == "Implement the plan: Group the table by day"
-
-
-def test_a_look_through_a_tool_that_also_edits_is_no_change() -> None:
+def test_a_look_through_a_tool_that_also_edits_is_no_change_and_an_edit_changes_only_the_file_it_names() -> None:
     look = ToolCall("", "str_replace_editor", "read", "ok", command="view", paths=("/home/ana/app/src/a.py",))
     made = told(prompt(0, "What does src/a.py do today"), turn(1, "", look))
     assert made.paths == ()
     assert made.happened[0].text == "Read `src/a.py`."
-
-
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [
-        ('git -C x add . && git commit -qam "Pad left" && git push', "Pad left"),
-        ("git commit -m \"$(cat <<'EOF'\nPad left\n\nMore.\nEOF\n)\"", "Pad left"),
-        ("git commit -q -m @'\nPad left\n'@", "Pad left"),
-        ("git commit --message 'Pad left' && cat <<EOF\nother\nEOF", "Pad left"),
-        ("git commit --amend --no-edit", ""),
-        ('git commit -m "Say \\"hi\\" to x"', 'Say "hi" to x'),
-        ('git -c user.name="Ana B" -C x commit -m "Pad left"', "Pad left"),
-    ],
-)
-def test_a_commit_is_told_by_the_first_line_of_its_message(command: str, message: str) -> None:
-    made = told(prompt(0, "Commit what is there, please do"), turn(1, "", shell(command)))
-    assert made.outcome[0].text == (f"Committed “{message}”." if message else "Committed.")
+    for other in ("src/a.py", "other/lib/src/a.py", "a.py", "my lib/src/a.py"):
+        look = ToolCall("", "Read", "read", "ok", paths=(f"/home/ana/app/{other}", other))
+        made = told(prompt(0, "Change the file in the library, please"), turn(1, "", look, edit("./lib/src/a.py")))
+        assert [one.text for one in made.files] == ["`lib/src/a.py`: 1 change"]
 
 
 @pytest.mark.parametrize(
     ("command", "outcome"),
     [
+        ('git -C x add . && git commit -qam "Pad left" && git push', ["Committed “Pad left”.", "Pushed."]),
+        ("git commit -m \"$(cat <<'EOF'\nPad left\n\nMore.\nEOF\n)\"", ["Committed “Pad left”."]),
+        ("git commit -q -m @'\nPad left\n'@", ["Committed “Pad left”."]),
+        ("git commit --message 'Pad left' && cat <<EOF\nother\nEOF", ["Committed “Pad left”."]),
+        ("git commit --amend --no-edit", ["Committed."]),
+        ('git commit -m "Say \\"hi\\" to x"', ['Committed “Say "hi" to x”.']),
+        ('git -c user.name="Ana B" -C x commit -m "Pad left"', ["Committed “Pad left”."]),
         ('git commit -m "Fix: git push hangs, gh pr merge too"', ["Committed “Fix: git push hangs, gh pr merge too”."]),
         ("git push --dry-run origin main", []),
         ("git push -n", []),
@@ -209,7 +198,9 @@ def test_a_commit_is_told_by_the_first_line_of_its_message(command: str, message
         ("cat <<< notes > a.md\ngit push", ["Pushed."]),
     ],
 )
-def test_words_in_quotes_or_a_heredoc_and_dry_runs_are_no_pushes_or_commits(command: str, outcome: list[str]) -> None:
+def test_commits_and_pushes_are_told_by_the_first_line_of_their_message_and_words_about_them_are_none(
+    command: str, outcome: list[str]
+) -> None:
     made = told(prompt(0, "Do what is left to do, please"), turn(1, "", shell(command)))
     assert [one.text for one in made.outcome if one.text != "No file was changed."] == outcome
 
@@ -220,13 +211,6 @@ def test_the_result_of_a_script_says_nothing_of_its_first_line(exit_code: int, m
     script = shell(f"npm test {more}" if known else f"npm test\n{more}", exit_code=exit_code)
     said = " ".join(one.text for one in told(prompt(0, "Run the tests, please"), turn(1, "", script)).outcome)
     assert ("passed" in said or "failed" in said) is known
-
-
-@pytest.mark.parametrize("other", ["src/a.py", "other/lib/src/a.py", "a.py", "my lib/src/a.py"])
-def test_only_the_file_that_an_edit_names_is_changed_by_it(other: str) -> None:
-    look = ToolCall("", "Read", "read", "ok", paths=(f"/home/ana/app/{other}", other))
-    made = told(prompt(0, "Change the file in the library, please"), turn(1, "", look, edit("./lib/src/a.py")))
-    assert [one.text for one in made.files] == ["`lib/src/a.py`: 1 change"]
 
 
 def test_what_the_person_chose_is_told_with_the_question() -> None:

@@ -112,8 +112,16 @@ def test_statements_about_turns_that_were_not_shown_and_too_many_words_are_left_
     assert count_words(found["What happened"]) <= 200
 
 
-def test_markup_links_and_secrets_of_an_answer_do_not_arrive(tmp_path: Path) -> None:
+def test_what_is_private_is_not_sent_and_markup_links_and_secrets_of_an_answer_do_not_arrive(tmp_path: Path) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    turns = [
+        prompt(0, f"Always use pnpm <private>for Acme</private> with {token}, because of the lockfile"),
+        turn(1, "Done.", shell(f"deploy --token {token} # <private>Acme</private>")),
+    ]
+    script = Script(WANTED)
+    told(script, turns, tmp_path / "private")
+    assert script.prompts
+    assert not any(token in asked or "Acme" in asked for asked in script.prompts)
     said = f"## Files\n<b>pnpm</b> is [wanted](https://evil.test/?q=1) \u200bby {token} the person."
     made, _ = told(Script(says(("intent", said, [0]), ("outcome", "**pnpm** is wanted.", [0]))), GROWS, tmp_path)
     text = render_summary(made)
@@ -149,19 +157,13 @@ def test_a_session_that_grew_sends_its_new_turns_alone_and_joins_what_was_told(t
     assert "The agent added left-pad" in script.prompts[1]
     assert made.title == "No left-pad"
     assert made.intent[0].turns == ("000000000000", "000000000002")
+    for told_by, turns in (("y:n", whole), ("x:m", whole[:1])):  # another model, another session
+        assert unpack_parts(state, told_by, turns).sent == -1
+    for broken in (b"{", None):
+        assert unpack_parts(broken, "x:m", whole).sent == -1
     overlapping = Script(says(("intent", "No new dependencies.", [2])))
     told(overlapping, whole, tmp_path / "more", unpack_parts(state, "x:m", whole), overlap_tokens=1_000)
     assert "Please install left-pad" in overlapping.prompts[0]
-
-
-def test_what_another_model_told_or_another_session_is_not_taken_over() -> None:
-    parts = SummaryParts(model="x:m", sent=1, turn=GROWS[1].id)
-    state = parts.model_dump_json().encode()
-    assert unpack_parts(state, "x:m", GROWS).sent == 1
-    assert unpack_parts(state, "y:n", GROWS).sent == -1
-    assert unpack_parts(state, "x:m", GROWS[:1]).sent == -1
-    assert unpack_parts(b"{", "x:m", GROWS).sent == -1
-    assert unpack_parts(None, "x:m", GROWS).sent == -1
 
 
 def test_several_windows_are_told_one_by_one_and_joined(tmp_path: Path) -> None:
@@ -215,15 +217,3 @@ def test_a_window_without_a_signal_is_told_by_the_rules(tmp_path: Path) -> None:
     assert made.intent[0].text == "The user wrote: “show src/app.py”"
     _, steps = told(script, turns, tmp_path, gate=False)
     assert len(script.prompts) >= 1
-
-
-def test_what_is_private_is_not_sent(tmp_path: Path) -> None:
-    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    turns = [
-        prompt(0, f"Always use pnpm <private>for Acme</private> with {token}, because of the lockfile"),
-        turn(1, "Done.", shell(f"deploy --token {token} # <private>Acme</private>")),
-    ]
-    script = Script(says(("intent", "The person wants pnpm.", [0])))
-    told(script, turns, tmp_path)
-    assert script.prompts
-    assert not any(token in asked or "Acme" in asked for asked in script.prompts)

@@ -31,6 +31,8 @@ def test_a_quote_is_found_as_it_stands_in_its_turn_whatever_its_marks_and_spaces
     place = found('use pnpm here, not "npm" - the lockfile is pnpm\'s', 0)
     assert place.text == "Use pnpm here,  not “npm” — the lockfile\nis pnpm's"
     assert (place.turn.number, place.who) == (0, "user")
+    assert found("added 12 packages", 1).who == "tool"
+    assert found("Which database?", 3).who == "assistant"
 
 
 def test_a_wrong_turn_number_is_put_right_when_the_quote_stands_in_one_turn_only() -> None:
@@ -46,13 +48,6 @@ def test_an_invented_quote_stands_nowhere_and_one_that_says_nothing_is_refused()
         assert isinstance(locate_quote(quote, 0, SESSION), MissingQuote), quote
     assert is_overlapping("Use  pnpm here", "use pnpm here, not npm")
     assert not is_overlapping("use pnpm", "use npm")
-
-
-def test_the_speaker_is_told_by_where_it_stands() -> None:
-    assert found("I'll use pnpm from now on", 1).who == "assistant"
-    assert found("added 12 packages", 1).who == "tool"
-    assert found("SQLite, it is one file", 3).who == "user"
-    assert found("Which database?", 3).who == "assistant"
 
 
 def test_what_was_cut_or_escaped_in_the_rendering_is_found_in_the_original() -> None:

@@ -25,6 +25,7 @@ from scripted import ROOT, agent, numbered, you
 from scripted_lm import Cut, Script, marked
 
 TITLES = [f"Always use `tool{number}` for part {number}" for number in range(8)]
+RULES_IN_ONE = you("\n".join(f"Rule {n}: always use `tool{n}` for part {n}. {LONG}" for n in range(8)))
 
 
 def steps(results: list[ModelResult]) -> list[tuple[str, str]]:
@@ -43,6 +44,11 @@ def test_candidates_come_in_the_order_of_the_windows_whichever_ends_first() -> N
 
     results = asked(Script(answer))
     assert [one.title for one in candidates(results)] == TITLES
+    told = [result.number for result in results if isinstance(result, TurnsSent)]
+    assert (told, told[-1]) == (sorted(told), 15)
+    for sent in told[:-1]:  # all that these turns gave is out by then
+        before = results[: results.index(TurnsSent(sent))]
+        assert [one.title for one in candidates(before)] == TITLES[: (sent + 2) // 2]
     assert [result.part for result in results if isinstance(result, ExtractionCallStarted) and not result.joining] == [
         "1 of 3",
         "2 of 3",
@@ -68,16 +74,6 @@ def test_no_more_than_four_windows_are_asked_at_once() -> None:
 
     assert len(candidates(asked(Script(answer), small=350))) == 8
     assert most == [4]
-
-
-def test_what_was_asked_of_is_told_window_by_window() -> None:
-    results = asked(Script(by_turn))
-    told = [result.number for result in results if isinstance(result, TurnsSent)]
-    assert told == sorted(told)
-    assert told[-1] == 15
-    for sent in told[:-1]:  # all that these turns gave is out by then
-        before = results[: results.index(TurnsSent(sent))]
-        assert [one.title for one in candidates(before)] == TITLES[: (sent + 2) // 2]
 
 
 def test_an_error_comes_after_what_the_windows_before_gave_and_answers_to_later_ones_are_kept(tmp_path: Path) -> None:
@@ -135,13 +131,8 @@ def test_a_window_that_is_too_large_is_halved_until_its_parts_fit() -> None:
     told = [result for result in results if isinstance(result, ModelStep)]
     assert {step.where for step in told} == {"claude:session-1"}
     assert "tool" not in repr(told)
-
-
-def test_one_turn_that_is_too_large_is_cut_within() -> None:
-    turn = you("\n".join(f"Rule {n}: always use `tool{n}` for part {n}. {LONG}" for n in range(8)))
-    results = asked(Script(too_large_over(60)), turn, small=50_000)
-    assert len(candidates(results)) == 8
-    assert ("halved", "") in steps(results)
+    results = asked(Script(too_large_over(60)), RULES_IN_ONE, small=50_000)  # one turn is cut within
+    assert (len(candidates(results)), steps(results)[0]) == (8, ("halved", ""))
 
 
 def test_a_model_that_takes_less_than_is_needed_ends_the_session_and_nothing_unread_is_told_as_sent() -> None:
@@ -188,16 +179,10 @@ def test_of_an_answer_cut_at_the_output_limit_whole_items_are_kept_its_halves_ar
     calls = len(script.prompts)
     assert candidates(asked(script, small=50_000, answer_cache=kept)) == candidates(first)
     assert [prompt for prompt in script.prompts[calls:] if "Join candidates" not in prompt] == []
-
-
-def test_an_answer_cut_before_anything_was_said_is_halved_and_not_asked_for_again(tmp_path: Path) -> None:
-    script, kept = Script(Cut(""), by_turn), AnswerCache(tmp_path / "windows", "m", WindowAnswer)
-    for _ in range(2):
+    script, kept = Script(Cut(""), by_turn), AnswerCache(tmp_path / "nothing", "m", WindowAnswer)
+    for _ in range(2):  # cut before anything was said
         assert [one.title for one in candidates(asked(script, small=50_000, answer_cache=kept))] == TITLES
         assert len([prompt for prompt in script.prompts if "Join" not in prompt]) == 3
-
-
-RULES_IN_ONE = you("\n".join(f"Rule {n}: always use `tool{n}` for part {n}. {LONG}" for n in range(8)))
 
 
 @pytest.mark.parametrize(
@@ -303,16 +288,11 @@ def test_a_session_that_grew_sends_its_new_turns_and_one_overlap() -> None:
     assert "Rule 6" in script.prompts[1]
     assert "Rule 0" not in script.prompts[1]
     assert "[11] assistant" in script.prompts[1]
-    ended = Material(Path(ROOT), "session-1", "claude", grown.state(15, 300))
-    assert list(SessionExtraction(script.lm, ended, brief(ended)).run()) == []
-
-
-def test_the_last_exchange_of_a_session_that_goes_on_waits_and_is_sent_later() -> None:
-    source = material(*STORY[:4])
-    script = Script(by_turn)
-    list(SessionExtraction(script.lm, source, brief(source), settled=False).run())
-    assert "Rule 0" in script.prompts[0]
-    assert "Rule 1" not in script.prompts[0]
-    later = Material(Path(ROOT), "session-1", "claude", source.state(1, 300))
+    goes_on, script = material(*STORY[:4]), Script(by_turn)
+    list(SessionExtraction(script.lm, goes_on, brief(goes_on), settled=False).run())  # its last exchange waits
+    assert "Rule 0" in script.prompts[0] and "Rule 1" not in script.prompts[0]
+    later = Material(Path(ROOT), "session-1", "claude", goes_on.state(1, 300))
     list(SessionExtraction(script.lm, later, brief(later), settled=True).run())
     assert "Rule 1" in script.prompts[1]
+    ended = Material(Path(ROOT), "session-1", "claude", grown.state(15, 300))
+    assert list(SessionExtraction(script.lm, ended, brief(ended)).run()) == []

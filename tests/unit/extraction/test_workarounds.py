@@ -28,15 +28,6 @@ def test_a_push_that_a_hook_stopped_until_a_setting_was_changed_is_a_pitfall() -
     assert "not tracked" in found.body
 
 
-def test_code_mended_for_a_hook_is_work_not_a_lesson() -> None:
-    turns = (
-        agent("", ran("git push", HOOK, 1)),
-        agent("The hook failed because `total` has a wrong type.", edited("src/total.py", "int", "str")),
-        agent("", ran("git push", PUSHED, 0)),
-    )
-    assert [title for title in titles(you("push"), *turns, you("ok")) if "git push" in title] == []
-
-
 def test_a_hook_that_was_skipped_teaches_nothing_whatever_was_said_of_the_cause() -> None:
     ignored = "lefthook v1.12 hook: pre-commit\nvendor is ignored\nexit status 1"
     turns = (
@@ -54,11 +45,16 @@ def test_a_hook_that_was_skipped_teaches_nothing_whatever_was_said_of_the_cause(
         (agent("", ran("git push", RACE, 1)), agent("", ran("git push --no-verify", PUSHED, 0))),
         (agent("", ran("git push", HOOK, 1)), agent("", ran("git push --no-verify", PUSHED, 0))),
         (agent("", ran("git push", "Exit code 128\nfatal: no upstream", 128)), agent("", ran("git push", PUSHED, 0))),
+        (
+            agent("", ran("git push", HOOK, 1)),
+            agent("The hook failed because `total` has a wrong type.", edited("src/total.py", "int", "str")),
+            agent("", ran("git push", PUSHED, 0)),
+        ),
     ],
-    ids=["the remote was ahead", "once, and nobody said why", "no hook"],
+    ids=["the remote was ahead", "once, and nobody said why", "no hook", "code was mended for the hook"],
 )
-def test_a_push_that_failed_for_the_moment_gives_nothing(turns: tuple) -> None:
-    assert titles(you("push"), *turns, you("ok")) == []
+def test_a_push_that_failed_for_the_moment_or_for_the_code_gives_nothing(turns: tuple) -> None:
+    assert [title for title in titles(you("push"), *turns, you("ok")) if "git push" in title] == []
 
 
 def test_a_setting_the_tool_does_not_know_is_a_pitfall_that_names_the_right_one() -> None:
@@ -74,16 +70,9 @@ def test_a_setting_the_tool_does_not_know_is_a_pitfall_that_names_the_right_one(
     assert found.title == "`check.json` takes no `skipUnlisted`: `npx knip` refuses it"
     assert "It passed with `skipDependencies` instead." in found.body
     assert [item.who for item in found.evidence] == ["tool", "tool"]
-
-
-def test_a_refused_setting_that_nobody_took_out_gives_nothing() -> None:
-    refusal = "Exit code 2\nERROR: Unrecognized key(s) in object: 'skipUnlisted'"
-    turns = (
-        agent("", edited("check.json", '"entry": 1,', '"entry": 1,\n"skipUnlisted": ["a"],')),
-        agent("", ran("npx knip", refusal, 2)),
-        agent("", ran("npx knip", "all checks passed", 0)),
-    )
-    assert titles(you("make the check pass"), *turns, you("ok")) == []
+    added = agent("", edited("check.json", '"entry": 1,', '"entry": 1,\n"skipUnlisted": ["a"],'))
+    ran_twice = agent("", ran("npx knip", refusal, 2)), agent("", ran("npx knip", "all checks passed", 0))
+    assert titles(you("make the check pass"), added, *ran_twice, you("ok")) == []  # nobody took it out
 
 
 @pytest.mark.parametrize(

@@ -132,13 +132,3 @@ def test_a_folder_that_cannot_be_used_is_an_error_and_nothing_is_lost(desk: Desk
     with pytest.raises(MemoryError_):
         write_entry(desk.place.project, desk.home, entry)
     assert (desk.repo / ".lerim/memory/journal").read_text("utf-8") == "a file of mine"
-
-
-def test_secrets_of_sessions_and_commits_reach_no_entry(desk: Desk) -> None:
-    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    desk.session("s1", *exchange(f"Use the token {secret} for the upload", "Done.", f"{DAY}T10:00:00Z"))
-    commit(desk, f"Remove {secret}", f"{DAY}T11:00:00Z", notes_DOT_txt="one")
-    memory(desk, "decision", f"The token is {secret}", f"{DAY}T12:00:00+00:00")
-    read(desk)
-    assert secret not in run(desk, "--day", DAY)
-    assert secret not in str(answer(desk, "--day", DAY))

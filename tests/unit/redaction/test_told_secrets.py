@@ -11,7 +11,11 @@ from surfaces import load, survives
 
 EVALS = Path(__file__).resolve().parents[3] / "evals"
 VALUE = "".join(("q7Fj2", "Kx9Lm", "4Rt8V"))
+PACKED = b'{"a": "b"}' * 200
+for _ in range(8):
+    PACKED = base64.b64encode(PACKED)
 HOSTILE = (
+    PACKED.decode(),
     "password password ",
     "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n",
     "Cookie: a=b; ",
@@ -36,14 +40,7 @@ def test_a_set_written_blind_is_cut_and_its_look_alikes_come_back_whole() -> Non
 
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_a_unit_repeated_many_times_comes_to_an_end(unit: str) -> None:
-    assert redact_secrets(unit * (at_most(100_000, few=10_000) // len(unit))).text
-
-
-def test_base64_of_base64_comes_to_an_end() -> None:
-    packed = b'{"a": "b"}' * 200
-    for _ in range(8):
-        packed = base64.b64encode(packed)
-    assert redact_secrets(packed.decode()).text
+    assert redact_secrets(unit * (max(1, at_most(100_000, few=10_000) // len(unit)))).text
 
 
 def test_base64_of_a_text_with_a_secret_is_cut() -> None:
@@ -59,23 +56,17 @@ def test_the_cell_below_a_heading_of_passwords_is_cut_and_its_neighbours_stay() 
     assert "db1x2y3z4" in told
 
 
-def test_the_data_of_a_secret_of_kubernetes_is_cut_before_and_after_its_kind_and_that_of_other_kinds_stays() -> None:
-    data, other = "data:\n  cookie: c2VjcmV0MTIzNDU2Nzg=\n", "---\nkind: ConfigMap\ndata:\n  colour: cmVkZGlzaC1ibHVl\n"
-    for secret in (f"{data}kind: Secret\nmetadata:\n  name: app\n", f"kind: Secret\n{data}"):
-        told = redact_secrets(f"apiVersion: v1\n{secret}{other}").text
-        assert "c2VjcmV0" not in told
-        assert told.endswith(other)
-
-
-def test_the_data_of_every_secret_in_a_list_of_kubernetes_is_cut_and_that_of_other_kinds_stays() -> None:
+def test_the_data_of_every_secret_of_kubernetes_is_cut_wherever_its_kind_stands_and_that_of_other_kinds_stays() -> None:
     def item(value: str, kind: str) -> str:
         return f"- apiVersion: v1\n  data:\n    cookie: {value}\n  kind: {kind}\n  metadata:\n    name: app\n"
 
-    items = [
-        item("c2VjcmV0MTIzNDU2Nzg=", "Secret"),
-        item("cmVkZGlzaC1ibHVl", "ConfigMap"),
-        item("c2VjcmV0OTg3NjU0", "Secret"),
-    ]
-    told = redact_secrets("apiVersion: v1\nitems:\n" + "".join(items) + "kind: List\n").text
-    assert "c2VjcmV0" not in told
-    assert "cmVkZGlzaC1ibHVl" in told
+    data, other = "data:\n  cookie: c2VjcmV0MTIzNDU2Nzg=\n", "---\nkind: ConfigMap\ndata:\n  colour: cmVkZGlzaC1ibHVl\n"
+    secret, harmless = item("c2VjcmV0OTg3NjU0", "Secret"), item("cmVkZGlzaC1ibHVl", "ConfigMap")
+    for text in (
+        f"apiVersion: v1\n{data}kind: Secret\nmetadata:\n  name: app\n{other}",
+        f"apiVersion: v1\nkind: Secret\n{data}{other}",
+        f"apiVersion: v1\nitems:\n{secret}{harmless}{secret}kind: List\n",
+    ):
+        told = redact_secrets(text).text
+        assert "c2VjcmV0" not in told
+        assert "cmVkZGlzaC1ibHVl" in told

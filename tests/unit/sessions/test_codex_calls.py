@@ -95,7 +95,7 @@ def test_a_result_that_is_told_again_is_counted_once_wherever_a_reading_ended(tm
     assert lines.reading(path, done.resume)[1].session.tool_errors == 0
 
 
-def test_a_command_that_ran_on_gets_the_exit_code_told_later(tmp_path):
+def test_a_command_or_script_that_ran_on_gets_the_exit_code_told_later(tmp_path):
     turns, done = lines.turns_of(
         tmp_path,
         lines.meta(),
@@ -111,17 +111,12 @@ def test_a_command_that_ran_on_gets_the_exit_code_told_later(tmp_path):
     assert [(call.status, call.exit_code) for call in (second, third)] == [("ok", None), ("ok", None)]
     assert third.command == "y"
     assert done.session.tool_errors == 1
-
-
-def test_a_script_that_ran_on_gets_the_exit_code_its_waiting_brings(tmp_path):
-    turns, _ = lines.turns_of(
-        tmp_path,
-        lines.meta(),
-        lines.run("c1", "pytest -q"),
+    script = [
         lines.output("c1", "Script running with cell ID cell-1\nOutput:\n"),
         lines.call("c2", "wait", cell_id="cell-1"),
         lines.output("c2", [{"type": "input_text", "text": '{"output":"2 passed","exit_code":0}'}]),
-    )
+    ]
+    turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.run("c1", "pytest -q"), *script)
     first, _ = (call for turn in turns for call in turn.tool_calls)
     assert (first.status, first.exit_code, first.output) == ("ok", 0, "2 passed")
 

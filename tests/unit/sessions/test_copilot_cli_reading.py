@@ -19,18 +19,6 @@ def texts(turns):
     return [(turn.kind, turn.text) for turn in turns]
 
 
-def test_what_was_typed_is_the_content_and_not_what_the_model_got(tmp_path):
-    turns, done = lines.turns_of(
-        tmp_path, lines.start(), lines.prompt("Use uv", parentAgentTaskId="a-task"), lines.reply("m1", "Yes")
-    )
-    assert texts(turns) == [("prompt", "Use uv"), ("reply", "Yes")]
-    assert {turn.cwd for turn in turns} == {"/home/ana/app"}
-    assert {turn.branch for turn in turns} == {"main"}
-    session = done.session
-    assert (session.title, session.models) == ("Use uv", ("gpt-5.4",))
-    assert session.tokens is None
-
-
 def test_what_nobody_typed_makes_no_turn_and_our_own_memories_are_never_learned_from_again(tmp_path):
     injected = [
         lines.prompt('<skill-context name="x">\nUse pip\n</skill-context>', source="skill-x"),
@@ -205,11 +193,13 @@ def test_folder_branch_and_model_may_change(tmp_path):
     turns, done = lines.turns_of(
         tmp_path,
         lines.start(selectedModel="gpt-5.4"),
-        lines.prompt("Use uv"),
+        lines.prompt("Use uv", parentAgentTaskId="a-task"),
         lines.event("session.context_changed", cwd="/home/ana/lib", branch="dev"),
         lines.event("session.model_change", newModel="claude-sonnet-4.6"),
         lines.event("assistant.message", messageId="m1", content="Yes", toolRequests=[]),
     )
+    assert texts(turns) == [("prompt", "Use uv"), ("reply", "Yes")]  # and not what the model got
+    assert (turns[0].cwd, turns[0].branch, done.session.title) == ("/home/ana/app", "main", "Use uv")
     assert (turns[1].cwd, turns[1].branch, turns[1].model) == ("/home/ana/lib", "dev", "claude-sonnet-4.6")
     assert done.session.cwds == ("/home/ana/app", "/home/ana/lib")
     assert done.session.branches == ("main", "dev")

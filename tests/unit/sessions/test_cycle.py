@@ -64,15 +64,7 @@ def session(roots: dict[Platform, list[Path]], words: str) -> Path:
     return path
 
 
-def test_a_database_that_did_not_change_is_not_opened_again(catalog, roots):
-    chat(roots["opencode"][0], "ses_1", "Hello")
-    first, found = cycle(catalog, roots)
-    assert (len(first.opened_databases), len(found.new)) == (1, 1)
-    second, found = cycle(catalog, roots)
-    assert (second.opened_databases, found.new, found.changed, found.vanished) == ([], (), (), ())
-
-
-def test_only_the_chat_that_grew_is_read_again(catalog, roots):
+def test_only_the_chat_that_grew_is_read_again_and_a_database_that_did_not_change_is_not_opened(catalog, roots):
     folder = roots["opencode"][0]
     chat(folder, "ses_1", "Hello")
     chat(folder, "ses_2", "Other")
@@ -84,6 +76,8 @@ def test_only_the_chat_that_grew_is_read_again(catalog, roots):
     grown.rows(folder / "opencode.db")
     _, found = cycle(catalog, roots)
     assert [one.store_key for one in found.changed] == ["ses_2"]
+    stores, found = cycle(catalog, roots)
+    assert (stores.opened_databases, found.new, found.changed, found.vanished) == ([], (), (), ())
     assert [turn.text for turn in catalog.search_turns("More")] == ["More of it"]
 
 

@@ -3,7 +3,6 @@
 import json
 import os
 import stat
-import sys
 
 import pytest
 
@@ -42,12 +41,9 @@ def test_without_a_word_every_agent_is_read_from_its_usual_places(home, environ,
     assert set(roots) == set(PLATFORM_READERS)
     assert tmp_path / ".claude" in roots["claude"]
     assert not home.root.exists(), "looking makes nothing"
-
-
-def test_a_path_from_an_unknown_folder_names_no_store(home, environ):
     home.root.mkdir()
     (home.root / PLATFORMS_FILE).write_text('{"platforms": {"claude": {"path": "here"}}}')
-    assert find_platform_roots(environ, home)["claude"] == []
+    assert find_platform_roots(environ, home)["claude"] == []  # a path from an unknown folder names no store
 
 
 def test_keys_of_others_stay(home, tmp_path):
@@ -95,13 +91,6 @@ def test_a_broken_file_is_a_message_and_stays_as_it_is(home, environ, broken):
     assert (home.root / PLATFORMS_FILE).read_text() == broken
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="rights are another matter there")
-def test_the_file_is_the_persons_alone(home):
-    remove_platform(home, "claude")
-    assert stat.S_IMODE((home.root / PLATFORMS_FILE).stat().st_mode) == 0o600
-    assert {path.name for path in home.root.iterdir()} <= {PLATFORMS_FILE, f"{PLATFORMS_FILE}.lock", ".gitignore"}
-
-
 def test_links_are_resolved_and_each_place_comes_once(home, environ, tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
@@ -109,9 +98,12 @@ def test_links_are_resolved_and_each_place_comes_once(home, environ, tmp_path):
     assert find_platform_roots(both, home)["claude"] == [tmp_path / "real"]
 
 
-def test_a_home_that_cannot_be_written_is_told_and_keeps_what_was_said(home):
+@pytest.mark.skipif(os.name == "nt", reason="rights are another matter there")
+def test_the_file_is_the_persons_alone_and_a_home_that_cannot_be_written_is_told_and_keeps_what_was_said(home):
     remove_platform(home, "codex")
     before = (home.root / PLATFORMS_FILE).read_bytes()
+    assert stat.S_IMODE((home.root / PLATFORMS_FILE).stat().st_mode) == 0o600
+    assert {path.name for path in home.root.iterdir()} <= {PLATFORMS_FILE, f"{PLATFORMS_FILE}.lock", ".gitignore"}
     home.root.chmod(0o500)
     with bound(), pytest.raises(SettingsError) as told:
         remove_platform(home, "claude")

@@ -56,16 +56,13 @@ def test_a_fault_of_a_reader_is_told_with_agent_place_and_line_and_without_words
     assert ("memory" if isinstance(error, MemoryError) else f"{type(error).__name__} in ") in told
 
 
-def test_an_error_of_the_system_keeps_being_one_that_is_tried_again() -> None:
-    with pytest.raises(TranscriptError) as raised:
-        list(GuardedReading(TRANSCRIPT, Failing(PermissionError(13, "Permission denied"))))
-    assert type(raised.value) is TranscriptError
-    assert isinstance(raised.value.__cause__, PermissionError)
-
-
-def test_an_error_of_the_system_while_the_position_is_saved_costs_that_session_alone() -> None:
-    with pytest.raises(TranscriptError, match="Input/output error"):
-        GuardedReading(TRANSCRIPT, Failing(OSError(5, "Input/output error"))).checkpoint()
+def test_an_error_of_the_system_is_one_that_is_tried_again_also_while_the_position_is_saved() -> None:
+    reading = GuardedReading(TRANSCRIPT, Failing(OSError(5, "Input/output error")))
+    for act in (lambda: list(reading), reading.checkpoint):
+        with pytest.raises(TranscriptError, match="Input/output error") as raised:
+            act()
+        assert type(raised.value) is TranscriptError
+        assert isinstance(raised.value.__cause__, OSError)
 
 
 @pytest.mark.parametrize("code", ["bad-line", "bad-row", "bad-record", "unreadable"])
@@ -99,11 +96,8 @@ def test_a_session_in_which_lerim_asked_an_agent_is_passed_over(tmp_path: Path) 
     asked = f"{ASKS_MARK}\nWhat was decided here? No, always use pathlib."
     for transcript in written(tmp_path, asked, "and that?"):
         assert [turn.text for turn in read_session(transcript)] == [], transcript.platform
-
-
-def test_words_of_ours_later_in_a_session_hide_nothing_of_it(tmp_path: Path) -> None:
     for transcript in written(tmp_path, "Keep cents.", f"{ASKS_MARK} is in the log, why?"):
-        assert len(list(read_session(transcript))) == 4, transcript.platform
+        assert len(list(read_session(transcript))) == 4, "later in a session it hides nothing"
 
 
 # --- what Lerim gave an agent ----------------------------------------------------------------------------------------
@@ -164,9 +158,12 @@ def test_what_our_commands_printed_is_left_out_unless_other_programs_printed_too
 
 
 @pytest.mark.parametrize("fenced", [FENCED, FENCED.replace("<", "&lt;").replace(">", "&gt;")])
-def test_memories_that_a_hook_put_into_another_result_are_cut_out(tmp_path: Path, fenced: str) -> None:
+def test_memories_that_stand_in_another_result_or_in_a_rules_file_are_cut_out(tmp_path: Path, fenced: str) -> None:
     assert output_of(tmp_path, f"x = 1\n{fenced}\ny = 2") == "x = 1\n\ny = 2"
     assert output_of(tmp_path, f"x = 1\n{fenced[:30]}") == "x = 1\n"  # an end that was cut off takes the rest along
+    block = "<!-- lerim:begin v1 sha=0 -->\n- decision: Use uv\n<!-- lerim:end -->"
+    assert output_of(tmp_path, f"# Rules\n{block}\nBe kind.", file_path="AGENTS.md") == "# Rules\n\nBe kind."
+    assert output_of(tmp_path, f"# Rules\n{block[:45]}", file_path="AGENTS.md") == "# Rules\n"
 
 
 @pytest.mark.parametrize(
@@ -185,12 +182,6 @@ def test_memories_that_a_hook_put_into_another_result_are_cut_out(tmp_path: Path
 def test_what_was_read_from_our_own_files_is_left_out(tmp_path: Path, path: str, kept: str) -> None:
     assert output_of(tmp_path, "Use uv", file_path=path) == kept
     assert output_of(tmp_path, "Use uv", "Bash", command=f"cat {path}") == kept
-
-
-def test_our_block_in_a_rules_file_is_left_out_and_the_rest_of_the_file_stays(tmp_path: Path) -> None:
-    block = "<!-- lerim:begin v1 sha=0 -->\n- decision: Use uv\n<!-- lerim:end -->"
-    assert output_of(tmp_path, f"# Rules\n{block}\nBe kind.", file_path="AGENTS.md") == "# Rules\n\nBe kind."
-    assert output_of(tmp_path, f"# Rules\n{block[:45]}", file_path="AGENTS.md") == "# Rules\n"
 
 
 def test_the_marks_that_memories_are_given_in_are_the_ones_that_are_cut_out() -> None:

@@ -85,49 +85,69 @@ def test_a_humped_name_with_a_sign_in_it_counts_whole_and_in_parts(home, name, p
     assert hits[f"Or {parts}"] > 0
 
 
-def test_a_word_with_signs_prefers_what_has_the_signs(home):
-    texts = [*(f"vitamin c number {n}, c as in c" for n in range(5)), "rewritten in C++ today, all of it"]
-    texts += ["they push by force, force it is", "then git push --force"]
-    hits, force = found(home, said(*texts), "C++", "--force")
-    assert (hits[0], force[0]) == ("rewritten in C++ today, all of it", "then git push --force")
+FILLER = ["unrelated words"] * 5
+VITAMINS = [f"vitamin c number {n}, c as in c" for n in range(5)]
+COMMANDS = "This command runs a command that calls a command"
+FIRST: dict[str, tuple[list[str], str, list[str]]] = {
+    "a word with signs prefers what has the signs": (
+        [*VITAMINS, "rewritten in C++ today, all of it"],
+        "C++",
+        ["rewritten in C++ today, all of it"],
+    ),
+    "so does an option": (
+        ["they push by force, force it is", "then git push --force"],
+        "--force",
+        ["then git push --force"],
+    ),
+    "beside one telling word a common one tells turns apart": (
+        ["The voucher comes first now.", "A voucher and a discount.", "Apply the voucher before the discount"],
+        "voucher before",
+        ["Apply the voucher before the discount"],
+    ),
+    "of two turns as near the person's comes first": (
+        ["nothing", "Billing keeps its totals in cents.", *FILLER, "no", "Billing keeps its totals in cents!"],
+        "billing totals in cents",
+        ["Billing keeps its totals in cents!"],
+    ),
+    "of two equal turns the question comes last": (
+        ["Billing totals in cents?", *FILLER, "Billing totals in cents"],
+        "billing totals in cents",
+        ["Billing totals in cents", "Billing totals in cents?"],
+    ),
+    "the answer that follows a question comes before one elsewhere": (
+        ["Which database does billing use?", "Postgres, it said so.", *FILLER, "", "Nothing new, it said so."],
+        "billing database postgres said",
+        ["Postgres, it said so.", "Which database does billing use?"],
+    ),
+    "a verb finds its other forms": (
+        ["the wall colour", "I bought paint for the wall", "a wall of text"],
+        "buying wall",
+        ["I bought paint for the wall"],
+    ),
+    "a word finds those akin to it": (
+        ["the wall colour", "the wall recommendations", "a wall of text"],
+        "recommended wall",
+        ["the wall recommendations"],
+    ),
+    "a path counts more than a common word said often": (
+        [COMMANDS, "Done, docs/geese.md is gone", *["no command"] * 3, f"{COMMANDS} again", "look at docs", "no geese"],
+        "which command removed docs/geese.md",
+        ["Done, docs/geese.md is gone"],
+    ),
+}
 
 
-def test_beside_one_telling_word_a_common_one_tells_turns_apart(home):
-    turns = said("The voucher comes first now.", "A voucher and a discount.", "Apply the voucher before the discount")
-    assert found(home, turns, "voucher before")[0][0] == "Apply the voucher before the discount"
+@pytest.mark.parametrize(("texts", "query", "first"), FIRST.values(), ids=FIRST)
+def test_what_answers_a_query_best_comes_first(home, texts, query, first):
+    (hits,) = found(home, said(*texts), query)
+    assert hits[: len(first)] == first
 
 
-def test_of_two_turns_as_near_the_persons_comes_first(home):
-    filler = ["unrelated words"] * 5
-    turns = said("nothing", "Billing keeps its totals in cents.", *filler, "no", "Billing keeps its totals in cents!")
-    (hits,) = found(home, turns, "billing totals in cents")
-    assert hits[0] == "Billing keeps its totals in cents!"
-
-
-def test_of_two_equal_turns_the_question_comes_last(home):
-    turns = said("Billing totals in cents?", *["unrelated words"] * 5, "Billing totals in cents")
-    (hits,) = found(home, turns, "billing totals in cents")
-    assert hits == ["Billing totals in cents", "Billing totals in cents?"]
-
-
-def test_the_answer_that_follows_a_question_comes_before_one_elsewhere(home):
-    filler = ["unrelated words"] * 6
-    turns = said("Which database does billing use?", "Postgres, it said so.", *filler, "Nothing new, it said so.")
-    (hits,) = found(home, turns, "billing database postgres said")
-    assert hits[:2] == ["Postgres, it said so.", "Which database does billing use?"]
-
-
-def test_a_turn_is_not_found_by_what_stands_beside_it_alone(home):
-    assert found(home, said("about quicksilver", "yes"), "quicksilver") == [["about quicksilver"]]
-
-
-def test_a_command_is_found_with_its_turn(home):
+def test_a_turn_is_found_by_its_command_and_not_by_what_stands_beside_it_alone(home):
     calls = (ToolCall("c", "Bash", "shell", "error", command="uv run pytest -x", exit_code=1),)
-    assert found(home, said("go", "done", calls=calls), "pytest", "uv run") == [["done"], ["done"]]
-
-
-def test_a_filter_without_words_gives_the_newest_and_no_words_without_a_filter_nothing(home):
-    assert found(home, said("one"), "", "?!", "\0") == [[], [], []]
+    queries = ("quicksilver", "pytest", "uv run", "", "?!", "\0")
+    hits = [["about quicksilver"], ["yes"], ["yes"], [], [], []]
+    assert found(home, said("about quicksilver", "yes", calls=calls), *queries) == hits
 
 
 def test_a_search_in_a_project_of_very_many_turns_finds_its_turns_alone(home):
@@ -149,20 +169,6 @@ def test_a_file_that_no_turn_touched_finds_nothing(home):
     with Catalog.open(home) as catalog:
         for file, found_turns in (("app.py", 1), ("other.py", 0)):
             assert len(catalog.search_turns("harbour", filters=SessionFilters(file=file))) == found_turns
-
-
-def test_a_verb_finds_its_other_forms_and_a_word_those_akin_to_it(home):
-    turns = said("the wall colour", "I bought paint for the wall", "the wall recommendations", "a wall of text")
-    bought, akin = found(home, turns, "buying wall", "recommended wall")
-    assert bought[0] == "I bought paint for the wall"
-    assert akin[0] == "the wall recommendations"
-
-
-def test_a_path_counts_more_than_a_common_word_said_often(home):
-    many = "This command runs a command that calls a command"
-    turns = said(many, "Done, docs/geese.md is gone", *["no command"] * 3, many + " again", "look at docs", "no geese")
-    (hits,) = found(home, turns, "which command removed docs/geese.md")
-    assert hits[0] == "Done, docs/geese.md is gone"
 
 
 def test_what_was_copied_into_other_sessions_comes_once_before_other_turns(home):
