@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lerim.sessions.model import Transcript, Turn
-from lerim.sessions.readers.copilot_chat.store import open_chat
+from lerim.sessions.readers.copilot_chat.store import open_session
 from lerim.sessions.readers.engine.whole_session import WholeReading
 from reading_laws import taken, transcript_of
 
@@ -109,7 +109,7 @@ def transcript(path: Path, **fields: Any) -> Transcript:
 
 
 def reading(path: Path, resume: bytes | None = None, **fields: Any) -> tuple[list[Turn], WholeReading]:
-    return taken(open_chat, transcript(path, **fields), resume)
+    return taken(open_session, transcript(path, **fields), resume)
 
 
 def only(folder: Path, *requests: Fields, **fields: Any) -> tuple[list[Turn], WholeReading]:

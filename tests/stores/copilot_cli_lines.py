@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lerim.sessions.model import Readable, Transcript, Turn
-from lerim.sessions.readers.copilot_cli.store import open_cli_session
+from lerim.sessions.readers.copilot_cli.store import open_session
 from reading_laws import json_lines as encoded
 from reading_laws import moment, taken, transcript_of
 
@@ -65,7 +65,7 @@ def transcript(path: Path) -> Transcript:
 
 
 def reading(path: Path, resume: bytes | None = None, *, brief: bool = False) -> tuple[list[Turn], Readable]:
-    one = open_cli_session(transcript(path), resume, brief=brief)
+    one = open_session(transcript(path), resume, brief=brief)
     return list(one), one
 
 
@@ -74,4 +74,4 @@ def turns_of(folder: Path, *records: Any) -> tuple[list[Turn], Readable]:
     path = folder / "session-state" / SESSION / "events.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(encoded(*records))
-    return taken(open_cli_session, transcript(path))
+    return taken(open_session, transcript(path))

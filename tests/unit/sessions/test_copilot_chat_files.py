@@ -10,7 +10,7 @@ import copilot_chats as chats
 from copilot_chats import markdown, request
 from lerim.sessions.readers import copilot_family as copilot
 from lerim.sessions.readers import find_working_folder
-from lerim.sessions.readers.copilot_chat.store import scan_chats
+from lerim.sessions.readers.copilot_chat.store import scan_root
 
 
 def storage(user, name, told, *requests):
@@ -26,7 +26,7 @@ def test_a_chat_belongs_to_the_folder_its_workspace_names(tmp_path):
         storage(tmp_path, f"w{number}", told)
     for name in ("emptyWindowChatSessions", "transferredChatSessions"):
         chats.whole(tmp_path / "globalStorage" / name / f"{name}.json", request("hello"))
-    found = scan_chats(tmp_path, [])
+    found = scan_root(tmp_path, [])
     assert ([one.cwd for one in found.transcripts], found.problems) == (["/home/ana/my app", "", "", "", "", ""], [])
     turns, done = chats.reading(found.transcripts[0].path, cwd="/home/ana/my app")
     assert (turns[0].cwd, done.session.cwds) == ("/home/ana/my app", ("/home/ana/my app",))
@@ -42,14 +42,14 @@ def test_a_chat_of_a_workspace_of_several_folders_belongs_to_the_first(tmp_path,
     folders = json.dumps([first, {"path": "other"}])
     workspace.write_text(f'{{"folders": {folders}, // all of them\n}}', encoding="utf-8")
     storage(tmp_path / "User", "abc", json.dumps({"workspace": workspace.as_uri()}))
-    (one,) = scan_chats(tmp_path / "User", []).transcripts
+    (one,) = scan_root(tmp_path / "User", []).transcripts
     assert one.cwd == str(tmp_path / folder)
 
 
 def test_a_chat_with_an_old_file_and_a_log_stands_once_and_is_read_from_the_log(tmp_path):
     path = storage(tmp_path, "abc", None, request("old"))
     chats.log(path.with_suffix(".jsonl"), chats.initial(request("old"), request("new")))
-    (one,) = scan_chats(tmp_path, []).transcripts
+    (one,) = scan_root(tmp_path, []).transcripts
     assert one.path == path
     assert [turn.text for turn in chats.reading(path)[0]] == ["old", "new"]
 

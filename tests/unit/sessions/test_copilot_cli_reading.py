@@ -240,10 +240,10 @@ def test_sessions_are_found_in_all_three_places_and_each_once(tmp_path):
     (state / "empty").mkdir()
     history.mkdir()
     (history / "session_1111.json").write_text("{}")
-    found = store.scan_cli_sessions(tmp_path, ())
+    found = store.scan_root(tmp_path, ())
     assert sorted(one.session_id for one in found.transcripts) == ["0000", "1111", lines.SESSION]
     assert found.problems == []
-    assert store.scan_cli_sessions(tmp_path / "none", ()).transcripts == []
+    assert store.scan_root(tmp_path / "none", ()).transcripts == []
 
 
 def test_a_session_of_the_first_copilot_is_one_object(tmp_path):

@@ -1,2 +1,1 @@
 from . import store as store
-from . import turns as turns

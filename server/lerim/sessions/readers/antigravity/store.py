@@ -6,11 +6,15 @@ problem.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from lerim.errors import Problem
-from lerim.sessions.model import StoreContents
+from lerim.sessions.model import StoreContents, Transcript
+from lerim.sessions.readers.antigravity.turns import LOG_NAMES, load_conversation
 from lerim.sessions.readers.engine import (
+    WholeReading,
     add_transcript,
     find_text,
     list_folder,
@@ -20,9 +24,6 @@ from lerim.sessions.readers.engine import (
     stat_regular_file,
 )
 
-LOG_NAMES = ("transcript_full.jsonl", "transcript.jsonl")
-"""The names of a conversation's logs: the full log, and the one to read if there is no full log, in which the
-arguments of calls are JSON inside strings."""
 _HISTORY_BYTES = 8 * 1024 * 1024
 """How many bytes of `history.jsonl` are read."""
 
@@ -32,15 +33,21 @@ def is_antigravity_log(path: Path) -> bool:
     return path.name in LOG_NAMES
 
 
-def find_conversations(root: Path, contents: StoreContents) -> None:
-    """Adds the conversations with a log under `antigravity*/brain`, and a problem for everything that cannot be
-    read."""
+def scan_root(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
+    """Lists, from stat alone, the conversations with a log under `antigravity*/brain`, and the problems found."""
+    contents = StoreContents()
     for product in list_subfolders(root, contents.problems):
         if product.name.startswith("antigravity"):
             folders = _read_workspaces(product)
             for conversation in list_subfolders(product / "brain", contents.problems):
                 _add_log(conversation, folders.get(conversation.name, ""), contents)
             _report_skipped(product / "conversations", contents)
+    return contents
+
+
+def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:
+    """Returns a reading of one conversation. Iterating it raises TranscriptError if its log cannot be read."""
+    return WholeReading(transcript, partial(load_conversation, brief=brief), resume)
 
 
 def _read_workspaces(product: Path) -> dict[str, str]:

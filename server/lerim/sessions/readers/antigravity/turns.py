@@ -15,7 +15,6 @@ from lerim.sessions.readers.antigravity.calls import (
     parse_antigravity_call,
     unwrap_argument,
 )
-from lerim.sessions.readers.antigravity.store import LOG_NAMES
 from lerim.sessions.readers.engine import (
     JSON_NULL,
     LoadedSession,
@@ -32,6 +31,9 @@ from lerim.sessions.readers.engine import (
     without_nul,
 )
 
+LOG_NAMES = ("transcript_full.jsonl", "transcript.jsonl")
+"""The names of a conversation's logs: the full log, and the one to read if there is no full log, in which the
+arguments of calls are JSON inside strings."""
 _CWD = re.compile(rb'"Cwd"\s{0,10}:\s{0,10}("(?:[^"\\]|\\.){1,1000}")')
 _CONTEXT_TAGS = ("ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE", "SYSTEM_MESSAGE", "EPHEMERAL_MESSAGE", "lerim-memories")
 _REQUEST = "USER_REQUEST"

@@ -32,7 +32,7 @@ FOLDERLESS = ("emptyWindowChatSessions", "transferredChatSessions")
 """The folders with chats that belong to no workspace."""
 
 
-def scan_chats(root: Path, folders: Sequence[str]) -> StoreContents:
+def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
     """Lists the chats under an editor's `User` folder; `folders` is unused, since each workspace names its own
     folder."""
     contents = StoreContents()
@@ -44,7 +44,7 @@ def scan_chats(root: Path, folders: Sequence[str]) -> StoreContents:
     return contents
 
 
-def open_chat(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:
+def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:
     """Returns a reading of one chat. Iterating it raises TranscriptError if its file cannot be read, UnfinishedError
     while it is being written."""
     return WholeReading(transcript, partial(_load_chat, brief=brief), resume)

@@ -28,7 +28,7 @@ _EVENTS_NAME = "events.jsonl"
 _SIDE_FILE_BYTES = 64 * 1024
 
 
-def scan_cli_sessions(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
+def scan_root(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
     """Finds the sessions in the folder of Copilot CLI, by stat alone, and reports what cannot be read.
 
     If a session has both a folder and a file, only the folder counts. Returns empty contents if there is no such
@@ -53,7 +53,7 @@ def scan_cli_sessions(root: Path, _folders: Sequence[str] = ()) -> StoreContents
     return contents
 
 
-def open_cli_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> Readable:
+def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> Readable:
     """Returns a reading of a session that continues where `resume` ended."""
     if transcript.path.suffix == ".json":
         return WholeReading(transcript, partial(load_cli_history, brief=brief), resume)

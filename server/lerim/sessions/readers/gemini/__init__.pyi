@@ -1,3 +1,2 @@
-from . import turns as turns
-from .folders import find_chats as find_chats
+from . import store as store
 from .folders import folders_by_hash as folders_by_hash

@@ -1,5 +1,5 @@
-"""Finds the sessions of Gemini CLI, by stat alone, and the working folder of each: its store names it by a SHA-256
-hash, by a slug, or not at all."""
+"""Finds the working folder of a session of Gemini CLI: its store names it by a SHA-256 hash, by a slug, or not at
+all."""
 
 from __future__ import annotations
 
@@ -9,12 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
-from lerim.sessions.model import StoreContents
 from lerim.sessions.readers.engine import (
-    collect_sessions,
     find_object,
-    list_folder,
-    list_subfolders,
     parse_fields,
     read_start,
 )
@@ -32,23 +28,6 @@ _PATH_PATTERNS = (
 _TRIED_PATHS = 200
 
 
-def find_chats(root: Path, folders: Sequence[str], contents: StoreContents) -> None:
-    """Adds the sessions under `tmp/<project>/chats`, and a problem for everything that cannot be read. The sessions
-    of subagents are in a folder named after the parent session."""
-    projects = list_subfolders(root / "tmp", contents.problems)
-    if not projects:
-        return
-    folder_by_name = folders_by_hash(folders) | _load_slugs(root)
-    for project in projects:
-        if chats := list_folder(project / "chats", contents.problems):
-            cwd = _read_project_root(project) or folder_by_name.get(project.name, "")
-            collect_sessions(contents, "gemini", chats, cwd=cwd)
-            for entry in chats:
-                if entry.is_dir(follow_symlinks=False):
-                    files = list_folder(Path(entry.path), contents.problems)
-                    collect_sessions(contents, "gemini", files, parent=entry.name, cwd=cwd)
-
-
 def folders_by_hash(folders: Sequence[str]) -> dict[str, str]:
     """Returns the folders by the hashes that Gemini CLI may name their stores after."""
     return {name: folder for folder in folders for name in _folder_hashes(folder)}
@@ -62,13 +41,13 @@ def _folder_hashes(folder: str) -> Iterator[str]:
         yield hashlib.sha256(spelling.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _load_slugs(root: Path) -> dict[str, str]:
+def load_slugs(root: Path) -> dict[str, str]:
     """Reads `projects.json` and returns the folders by the names of their stores; empty if it is missing or broken."""
     projects = find_object(parse_fields(read_start(root / "projects.json", _PROJECTS_BYTES)), "projects")
     return {slug: folder for folder, slug in projects.items() if isinstance(slug, str)}
 
 
-def _read_project_root(store: Path) -> str:
+def read_project_root(store: Path) -> str:
     """Returns the folder named in a store's `.project_root`; '' if there is none."""
     content = read_start(store / ".project_root", _PATH_BYTES)
     return content.decode("utf-8", "replace").strip().replace("\0", "")
