@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -41,21 +42,6 @@ def test_the_records_of_one_api_message_are_one_turn(tmp_path):
     assert done.session.turns == 3
 
 
-def test_messages_interleaved_by_old_versions_stay_whole(tmp_path):
-    records = [reply("m1", text("a")), reply("m2", text("b")), reply("m1", text("c")), reply("m3", text("d"))]
-    assert texts(read(tmp_path, *records)[0]) == ["a\n\nc", "b", "d"]
-
-
-def test_results_find_their_calls_in_any_order(tmp_path):
-    asked = [reply("m1", call(f"t{n}", "Bash", command=str(n))) for n in range(3)]
-    turns, _ = read(
-        tmp_path, *asked, answer("t2", "two"), reply("m2", text("x")), answer("t0", "zero"), answer("t1", "one")
-    )
-    assert [one.output for one in turns[0].tool_calls] == ["zero", "one", "two"]
-    turns, done = read(tmp_path, prompt("Go"), answer("t9", "its call is not here", is_error=True))
-    assert (texts(turns), done.session.tool_errors) == (["Go"], 1)
-
-
 def test_tokens_are_counted_once_for_each_message_at_their_last_plausible_value(tmp_path):
     def said(message, output, read_before=7):
         usage = {"input_tokens": 2, "output_tokens": output, "cache_creation_input_tokens": 9}
@@ -67,15 +53,49 @@ def test_tokens_are_counted_once_for_each_message_at_their_last_plausible_value(
     assert done.session.tokens == Tokens(6, 45, 14, 27)
 
 
-def test_what_the_agent_itself_says_in_the_models_place_is_no_turn(tmp_path):
-    records = [
-        prompt("Go"),
-        reply("m1", text("No response requested."), model="<synthetic>"),
-        reply("m2", text("API Error: 529"), isApiErrorMessage=True, error="overloaded"),
-    ]
+OUR_OWN = "<lerim-memories>\n- Use uv\n</lerim-memories>"
+INTERLEAVED = [reply("m1", text("a")), reply("m2", text("b")), reply("m1", text("c")), reply("m3", text("d"))]
+ASKED = [reply("m1", call(f"t{n}", "Bash", command=str(n))) for n in range(3)]
+COPIED = [prompt("Use uv"), reply("m1", call("t1", "Bash", command="x")), answer("t1", "no", is_error=True)]
+SYNTHETIC = [
+    reply("m1", text("No response requested."), model="<synthetic>"),
+    reply("m2", text("API Error: 529"), isApiErrorMessage=True, error="overloaded"),
+]
+FILES: dict[str, tuple[list[Any], list[str], list[str], int]] = {
+    "messages interleaved by old versions stay whole": (INTERLEAVED, ["a\n\nc", "b", "d"], [], 0),
+    "results find their calls in any order": (
+        [*ASKED, answer("t2", "two"), reply("m2", text("x")), answer("t0", "zero"), answer("t1", "one")],
+        ["", "x"],
+        ["zero", "one", "two"],
+        0,
+    ),
+    "a result whose call is not here counts": ([prompt("Go"), answer("t9", "no", is_error=True)], ["Go"], [], 1),
+    "what the agent itself says in the model's place is no turn": ([prompt("Go"), *SYNTHETIC], ["Go"], [], 0),
+    "a record copied within one file counts once": ([*COPIED, *COPIED, *COPIED], ["Use uv", ""], ["no"], 1),
+    "our own memories are cut out of answers and results": (
+        [
+            reply("m1", text(f"I was told:{OUR_OWN}"), call("t1", "Bash", command="x")),
+            answer("t1", f"a{OUR_OWN}b"),
+        ],
+        ["I was told:"],
+        ["ab"],
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize(("records", "said", "outputs", "errors"), FILES.values(), ids=FILES)
+def test_records_become_turns_and_calls_with_their_results(tmp_path, records, said, outputs, errors):
     turns, done = read(tmp_path, *records)
-    assert texts(turns) == ["Go"]
-    assert done.session.models == ()
+    assert texts(turns) == said
+    assert [one.output for turn in turns for one in turn.tool_calls] == outputs
+    session = done.session
+    assert (session.prompts, session.tool_calls, session.tool_errors) == (
+        sum(turn.role == "user" for turn in turns),
+        len(outputs),
+        errors,
+    )
+    assert ("<synthetic>" in session.models, done.problems) == (False, [])
 
 
 def test_a_session_knows_when_where_and_on_what_it_ran(tmp_path):
@@ -171,14 +191,6 @@ def test_what_a_subagent_was_asked_gives_its_title_without_what_is_injected_besi
         assert read(tmp_path, *records)[1].session.title == ""  # within the parent's own file
 
 
-def test_a_record_copied_within_one_file_counts_once(tmp_path):
-    copied = [prompt("Use uv"), reply("m1", call("t1", "Bash", command="x")), answer("t1", "no", is_error=True)]
-    turns, done = read(tmp_path, *copied, *copied, *copied)
-    assert len(turns) == 2
-    session = done.session
-    assert (session.prompts, session.tool_calls, session.tool_errors) == (1, 1, 1)
-
-
 def test_records_whose_ids_are_missing_or_were_replaced_by_a_redactor_are_turns_of_their_own(tmp_path):
     asked = [reply(f"m{n}", call("REDACTED", "Bash", command=str(n))) for n in range(2)]
     results = [answer("REDACTED", str(n)) for n in range(2)]
@@ -190,13 +202,6 @@ def test_records_whose_ids_are_missing_or_were_replaced_by_a_redactor_are_turns_
     assert len({turn.id for turn in turns[:4]}) == 4
     assert [one.output for turn in turns for one in turn.tool_calls] == ["0", "1"]
     assert done.session.tool_calls == 2
-
-
-def test_our_own_memories_are_cut_out_of_answers_and_results(tmp_path):
-    own = "<lerim-memories>\n- Use uv\n</lerim-memories>"
-    asked = [text(f"I was told:{own}"), call("t1", "Bash", command="x")]
-    turns, _ = read(tmp_path, reply("m1", *asked), answer("t1", f"a{own}b"))
-    assert (turns[0].text, turns[0].tool_calls[0].output) == ("I was told:", "ab")
 
 
 def test_a_subagents_own_transcript_names_its_parent_and_holds_no_prompt(tmp_path):

@@ -263,19 +263,16 @@ def test_messages_without_ids_or_with_redacted_ones_are_told_apart(tmp_path):
     assert len({turn.id for turn in turns}) == 3
 
 
-def test_a_line_cut_short_costs_itself_and_not_the_one_appended_to_it_and_the_last_may_be_half(tmp_path):
+def test_a_line_cut_short_and_fields_of_a_wrong_type_cost_themselves(tmp_path):
     path = files.log(tmp_path / "s.jsonl", prompt("one"), prompt("two"), prompt("three"), prompt("four"))
     lines = path.read_bytes().split(b"\n")
     path.write_bytes(b"\r\n".join([lines[0], lines[1], lines[2][:30] + lines[3], lines[4][:30]]))
-    turns, done = files.reading(path)
+    turns, done = files.reading(path)  # not the one appended to it, and the last may be half
     assert [turn.text for turn in turns] == ["one", "three"]
     assert [problem.code for problem in done.problems] == ["bad-line"]
-
-
-def test_fields_of_a_wrong_type_cost_themselves(tmp_path):
     odd = reply("ok", call("glob", pattern="*")) | {"thoughts": "none", "tokens": [], "model": 3}
     odd["toolCalls"].append("no call")
-    path = files.whole(tmp_path / "s.json", prompt("one") | {"timestamp": 5}, odd, summary={"a": 1})
+    path = files.whole(tmp_path / "odd.json", prompt("one") | {"timestamp": 5}, odd, summary={"a": 1})
     turns, done = files.reading(path)
     assert [turn.text for turn in turns] == ["one", "ok"]
     assert [one.name for one in turns[1].tool_calls] == ["glob"]
