@@ -27,6 +27,16 @@ def turn(text: str, role: Role = "user", *calls: ToolCall, unattended: bool = Fa
             ["We deploy to us-east-1 only.", "Others, e.g. eu-west-1, have no quota!", "Is that clear to you?"],
         ),
         (
+            "Deploy to one of the regions that still have a quota, e.g.\neu-west-1. Never deploy to any other.\n"
+            "The others are us-east-1, us-east-2, ap-south-1, etc.\nAsk before you do it again.",
+            [
+                "Deploy to one of the regions that still have a quota, e.g.\neu-west-1.",
+                "Never deploy to any other.",
+                "The others are us-east-1, us-east-2, ap-south-1, etc.",
+                "Ask before you do it again.",
+            ],
+        ),
+        (
             "用 uv 安装所有的依赖（因为它更快。）不要再用 pip 安装。",
             ["用 uv 安装所有的依赖（因为它更快。）", "不要再用 pip 安装。"],
         ),

@@ -28,7 +28,10 @@ _MARK = compile_later(
     r"|(?P<number>[A-Za-z]?\d{1,3}[a-z]?[.)]|[A-Za-z]\))[ \t]+|(?P<quote>>)[ \t]?)"
 )
 _ENDS = compile_later(r"(?:[.!?][\"')*`’”\]]{0,3}(?=\s+[\"'“‘(*`\[A-Z0-9a-zÀ-\U0010ffff])|[。！？][”」』）)]{0,3})")
-ABBREVIATED = compile_later(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|no|nr|fig|v\d*|z\.B|bzw|ca)\.$", re.IGNORECASE)
+_LEADS_ON = r"e\.g|i\.e|vs|cf|approx|incl|resp|nr|fig|z\.B|bzw|ca"
+ABBREVIATED = compile_later(rf"\b(?:{_LEADS_ON}|etc|no|v\d*)\.$", re.IGNORECASE)
+_LEADS_TO_NEXT_LINE = compile_later(rf"\b(?:{_LEADS_ON})\.$", re.IGNORECASE)
+"""Matches an abbreviation that no sentence ends with."""
 _PARTS = compile_later(r";\s+|\s[—–]\s|\s-\s")
 _CODE = compile_later(
     r"\$ |import |from \S+ import|const |let |var |func |def |class |return |if \(|at |//|/\*|@@|\+\+\+|---"
@@ -91,7 +94,7 @@ def _split_blocks(text: str) -> Iterator[tuple[int, int, LineKind]]:
                 yield run
             run = None
             continue
-        if run and not mark and _continues_line(text[run[0] : run[1]], text[body:end]):
+        if run and not mark and _continues_line(text[run[0] : run[1]]):
             run = (run[0], end, run[2])
             continue
         if run:
@@ -121,9 +124,12 @@ def _kind_of(mark: re.Match[str] | None) -> LineKind:
     return name if name in ("heading", "bullet", "number", "quote") else "paragraph"  # type: ignore[return-value]
 
 
-def _continues_line(before: str, line: str) -> bool:
+def _continues_line(before: str) -> bool:
     last = before.rsplit("\n", 1)[-1]
-    return len(last) > 50 and not before.rstrip(" *_`\"')").endswith((".", "!", "?", ":", ";", "。"))
+    end = last[-20:].rstrip(" *_`\"')")
+    return len(last) > 50 and (
+        not end.endswith((".", "!", "?", ":", ";", "。")) or bool(_LEADS_TO_NEXT_LINE.search(end))
+    )
 
 
 def _is_code(line: str) -> bool:
