@@ -1,8 +1,12 @@
+"""Shell commands: what was run, how it ended, which line names the error, and which files it shows."""
+
 import pytest
 
-from lerim.extraction.facts.commands import command_outcome, parse_command
+from lerim.extraction.facts.commands import command_outcome, find_shown_files, parse_command
 from lerim.extraction.facts.output_lines import error_line, error_name
+from lerim.extraction.transcript import find_instruction_files, show_turn
 from lerim.sessions.model import ToolCall
+from scripted import agent, numbered, outcome, ran, you
 
 
 def test_the_command_is_found_behind_its_dressing() -> None:
@@ -42,13 +46,43 @@ def test_the_output_decides_where_a_filter_hides_the_exit_code_or_nobody_told_it
     assert command_outcome(call, parse_command(command)) == wanted
 
 
-def test_what_a_shell_tool_puts_around_the_output_is_no_error() -> None:
-    output = "Command: npm test\nDirectory: (root)\nOutput: Error: connect ECONNREFUSED\nError: (none)\nExit Code: 1"
-    assert error_line(output) == "connect ECONNREFUSED"
-    assert error_line("Output: (empty)\nError: (none)\nExit Code: 1\nProcess Group PGID: 7") == ""
-
-
 def test_the_line_that_says_most_is_taken() -> None:
     output = "ImportError while importing\nHint: x\nE   ModuleNotFoundError: No module named 'shop'\n1 error"
     assert error_line(output) == "ModuleNotFoundError: No module named 'shop'"
     assert error_name(error_line(output)) == "ModuleNotFoundError"
+    framed = "Command: npm test\nDirectory: (root)\nOutput: Error: connect ECONNREFUSED\nError: (none)\nExit Code: 1"
+    assert error_line(framed) == "connect ECONNREFUSED"  # what a shell tool puts around the output is no error
+    assert error_line("Output: (empty)\nError: (none)\nExit Code: 1\nProcess Group PGID: 7") == ""
+
+
+# --- the files a shell command shows, for agents that read with the shell
+
+
+@pytest.mark.parametrize(
+    ("command", "wanted"),
+    [
+        ("sed -n '1,200p' src/app.py", ("src/app.py",)),
+        ("cd web && head -n 40 package.json | cat", ("package.json",)),
+        ("cat a.md && tail -5 'my notes/b.md'; wc -l c.md", ("a.md", "my notes/b.md")),
+        ("Get-Content .\\docs\\x.md", (".\\docs\\x.md",)),
+        ("cat > made.py <<'EOF'\nx = 1\nEOF", ()),
+        ("sed -i s/a/b/ src/app.py", ()),
+    ],
+)
+def test_what_is_only_shown_is_known_by_its_path(command: str, wanted: tuple[str, ...]) -> None:
+    assert find_shown_files(command) == wanted
+
+
+def test_a_file_of_rules_read_with_the_shell_is_not_learned_from() -> None:
+    text, more = "Always run `make check` before a commit.", "Read this line of the rules as well.\n" * 80
+    [reading] = numbered([agent("", ran("cat .cursor/rules/build.mdc", f"{more}{text}\n{more}"))])
+    assert find_instruction_files(reading.tool_calls[0]) == (".cursor/rules/build.mdc",)
+    assert text not in (seen.body() if (seen := show_turn(reading)) else "")
+    items = outcome(you("look around"), reading, you(text), agent("Understood."), you("go"))
+    assert [getattr(item, "reason", "") for item in items] == ["already-known"]
+
+
+def test_a_name_defined_in_a_file_read_with_the_shell_is_found_there() -> None:
+    call = ran("sed -n '1,80p' src/wire.py", "class WireClient:\n    pass\n")
+    [found] = outcome(you("look"), agent("", call), you("Always use WireClient for requests."), agent("ok"), you("go"))
+    assert getattr(found, "references", ()) == ("src/wire.py#WireClient",)

@@ -60,6 +60,9 @@ def test_what_has_everything_passes_and_each_fault_has_its_reason() -> None:
     assert dropped(quotes=()).reason == "no-evidence"
     assert dropped(quotes=quoted("use uv, not pip", turn="other")).reason == "no-evidence"
     assert dropped(body=" ").reason == "invalid"
+    said, heading = "From now on:\nuse uv, not pip", quoted("From now on:")
+    assert dropped(said, title="From now on", quotes=heading).reason == "no-evidence"  # a heading shows nothing
+    assert passed(said, quotes=(*heading, *quoted("use uv, not pip")))
     for who in ("tool", "web"):
         assert dropped("Always use npm, not yarn", who, quotes=quoted("Always use npm", who)).reason == "not-the-person"
     boot = replace(SOURCE, instruction_text="## tools please use uv, not pip, and my token ##")
@@ -71,15 +74,12 @@ def test_what_is_dropped_keeps_what_a_person_needs_to_have_it_proposed() -> None
     lost = dropped(quotes=quoted("use poetry, not pip"))
     assert lost.reason == "no-evidence" and lost.candidate is not None
     assert (lost.candidate.title, lost.candidate.body) == ("Use uv, not pip", "Use uv, not pip.")
+    clean = passed(quotes=quoted(SAID))  # a quote that touches a secret keeps its clean part
+    assert clean.evidence[0].quote == "please use uv, not pip, and my token is"
+    assert "ghp_" not in repr(clean)
     secret = dropped(title="The token is ghp_abcdefghijklmnopqrstuvwxyz0123456789")
     assert secret.reason == "secret-only" and secret.candidate is not None
     assert secret.candidate.title == "The token is [redacted:github-token]"
-
-
-def test_a_heading_shows_nothing() -> None:
-    said, heading = "From now on:\nuse uv, not pip", quoted("From now on:")
-    assert dropped(said, title="From now on", quotes=heading).reason == "no-evidence"
-    assert passed(said, quotes=(*heading, *quoted("use uv, not pip")))
 
 
 def test_a_long_title_ends_at_a_clause_and_a_long_quote_at_200_characters() -> None:
@@ -126,12 +126,6 @@ def test_orders_to_an_agent_that_are_not_the_persons_are_dropped_and_kept_withou
 def test_what_opened_far_before_the_quote_and_ends_far_after_it_is_known(before: str, after: str) -> None:
     far = "MIIEpAIBAAKCAQEA7bq2\n" * 500
     assert dropped(f"{before}{far}use uv, not pip\n{far}{after}").reason == "no-evidence"
-
-
-def test_a_quote_that_touches_a_secret_keeps_its_clean_part() -> None:
-    found = passed(quotes=quoted(SAID))
-    assert found.evidence[0].quote == "please use uv, not pip, and my token is"
-    assert "ghp_" not in repr(found)
 
 
 def test_hidden_characters_and_commands_to_an_agent_are_shown_and_flagged() -> None:

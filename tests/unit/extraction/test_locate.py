@@ -6,19 +6,19 @@ from lerim.sessions.model import FileEdit, ToolCall
 from scripted import ROOT, agent, candidates, edited, passes, you
 
 
-def test_paths_become_repo_relative_on_every_system() -> None:
+def test_paths_become_repo_relative_on_every_system_and_what_lies_outside_is_nothing() -> None:
     here = Locator(["/home/kim/shop"])
     assert here("/home/kim/shop/src/a.py", "/home/kim/shop") == "src/a.py"
     assert here("a.py", "/home/kim/shop/src") == "src/a.py"
     assert here("/home/kim/shop/.worktrees/new/src/a.py", "/home/kim/shop/.worktrees/new") == "src/a.py"
-    windows = Locator(["C:\\Users\\Kim\\shop"])
-    assert windows("c:\\users\\kim\\shop\\src\\a.py", "C:\\Users\\Kim\\shop") == "src/a.py"
-
-
-def test_what_lies_outside_is_nothing() -> None:
-    here = Locator(["/home/kim/shop"])
     for path in ("/home/kim/shopping/a.py", "/etc/passwd", "~/x.py", "../x.py", "", "\x00", "a" * 500):
         assert here(path, "/home/kim/shop") == ""
+    for beside in ("shop__worktrees", "shop.worktrees", "shop-worktree"):  # which bears the repository's name
+        assert here(f"/home/kim/{beside}/new/src/a.py", f"/home/kim/{beside}/new") == "src/a.py"
+    assert here("/home/kim/shopping__worktrees/new/src/a.py", "/home/kim/shop") == ""
+    assert here("/home/kim/shop__worktrees/a.py", "/home/kim/shop") == ""
+    windows = Locator(["C:\\Users\\Kim\\shop"])
+    assert windows("c:\\users\\kim\\shop\\src\\a.py", "C:\\Users\\Kim\\shop") == "src/a.py"
 
 
 def test_a_name_that_is_too_long_for_a_file_ends_no_session(desk: Desk) -> None:
@@ -135,11 +135,3 @@ def test_names_are_bounded_and_kept_from_sync_to_sync() -> None:
     assert first == []
     assert isinstance(found, Candidate)
     assert found.references == ("src/d.py#parse_day",)
-
-
-def test_a_worktree_beside_the_repository_that_bears_its_name_is_the_repository() -> None:
-    here = Locator(["/home/kim/shop"])
-    for beside in ("shop__worktrees", "shop.worktrees", "shop-worktree"):
-        assert here(f"/home/kim/{beside}/new/src/a.py", f"/home/kim/{beside}/new") == "src/a.py"
-    assert here("/home/kim/shopping__worktrees/new/src/a.py", "/home/kim/shop") == ""
-    assert here("/home/kim/shop__worktrees/a.py", "/home/kim/shop") == ""

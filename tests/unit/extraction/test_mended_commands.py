@@ -44,6 +44,15 @@ def test_the_setting_that_was_added_is_named_though_the_line_before_it_gained_a_
     assert found.title == "`npm run build` needs `esModuleInterop` in `tsconfig.json`"
     assert '`"esModuleInterop": true`' in found.body
     assert [item.who for item in found.evidence] == ["tool", "tool"]
+    named = "The problem is that pytest does not look into `src`."  # only words that name the cause are quoted
+    [found] = candidates(
+        you("run it"),
+        agent("", ran("pytest -q", "Exit code 2\nE   ModuleNotFoundError: No module named 'shop'", 2)),
+        agent(named, edited("pyproject.toml", "[tool.pytest]", '[tool.pytest]\npythonpath = ["src"]')),
+        agent("", ran("pytest -q", "3 passed", 0)),
+        you("great"),
+    )
+    assert [item.quote for item in found.evidence if item.who == "assistant"] == [named]
 
 
 @pytest.mark.parametrize(
@@ -55,20 +64,6 @@ def test_the_error_in_a_title_has_no_dots_that_fill_its_line_and_is_left_out_if_
     assert mended("make check", line, added) == [f"`make check` fails{how} unless `biome.json` is right"]
 
 
-def test_only_words_that_name_the_cause_are_quoted() -> None:
-    edits = edited("pyproject.toml", "[tool.pytest]", '[tool.pytest]\npythonpath = ["src"]')
-    turns = (
-        you("run it"),
-        agent("", ran("pytest -q", "Exit code 2\nE   ModuleNotFoundError: No module named 'shop'", 2)),
-        agent("The problem is that pytest does not look into `src`.", edits),
-        agent("", ran("pytest -q", "3 passed", 0)),
-    )
-    [found] = candidates(*turns, you("great"))
-    assert [item.quote for item in found.evidence if item.who == "assistant"] == [
-        "The problem is that pytest does not look into `src`."
-    ]
-
-
 def test_a_subagents_rules_and_answers_are_not_the_persons() -> None:
     turns = [you("always use uv, not pip"), agent("ok", edited("src/db.py")), you("never use pip")]
     found = candidates(*(replace(turn, sidechain=True) for turn in turns))
@@ -76,21 +71,18 @@ def test_a_subagents_rules_and_answers_are_not_the_persons() -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "wanted"),
+    ("command", "code", "output", "wanted"),
     [
-        ("[main 1a2b3c4] Keep WAL mode\n 1 file changed", True),
-        ("   1a2b3c4..5d6e7f8  main -> main", True),
-        ("nothing to commit, working tree clean", False),
-        ("error: failed to push some refs", False),
+        ("git commit -am wal && git push", None, "[main 1a2b3c4] Keep WAL mode\n 1 file changed", True),
+        ("git commit -am wal && git push", None, "   1a2b3c4..5d6e7f8  main -> main", True),
+        ("git commit -am wal && git push", None, "nothing to commit, working tree clean", False),
+        ("git commit -am wal && git push", None, "error: failed to push some refs", False),
+        ('grep -rn "run git push" docs', 0, "", False),
+        ("git -c commit.gpgsign=false commit -m x", 0, "", True),
     ],
 )
-def test_a_commit_whose_exit_code_nobody_told_was_made_if_git_says_so(output: str, wanted: bool) -> None:
-    call = ToolCall("c", "run_in_terminal", "shell", "ok", command="git commit -am wal && git push", output=output)
+def test_a_commit_was_made_if_its_exit_code_or_git_says_so(
+    command: str, code: int | None, output: str, wanted: bool
+) -> None:
+    call = ToolCall("c", "run_in_terminal", "shell", "ok", command=command, exit_code=code, output=output)
     assert is_commit_made(call) is wanted
-
-
-def test_a_search_for_words_of_git_is_no_commit() -> None:
-    assert not is_commit_made(ToolCall("c", "Bash", "shell", "ok", exit_code=0, command='grep -rn "run git push" docs'))
-    assert is_commit_made(
-        ToolCall("c", "Bash", "shell", "ok", exit_code=0, command="git -c commit.gpgsign=false commit -m x")
-    )

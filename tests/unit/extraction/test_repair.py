@@ -118,20 +118,16 @@ def test_only_turns_where_the_words_may_stand_are_sent_again() -> None:
     assert "boats" not in script.prompts[1]
 
 
-def test_a_claim_that_only_a_tool_prints_is_asked_for_once_more_in_the_agents_words() -> None:
+@pytest.mark.parametrize("is_said", [True, False])
+def test_a_claim_that_only_a_tool_prints_is_asked_for_once_more_in_the_agents_words(is_said: bool) -> None:
     said = "The importer needs Node 20, or the module is not found."
     printed = "Error [ERR_MODULE_NOT_FOUND]: Cannot find module importer"
     claim = item("The importer needs Node 20", printed, 1)
     session = (you("Run the import"), agent(said, ran("node import.js", printed, 1)))
-    script = answers([claim], quotes((0, 1, said)))
-    [found] = candidates(asked(script, *session))
-    assert (found.title, found.evidence[0].quote, found.evidence[0].who) == (claim["title"], said, "assistant")
+    script = answers([claim], quotes((0, 1, said if is_said else printed)))
+    results = asked(script, *session)
+    assert [(one.title, one.evidence[0].quote, one.evidence[0].who) for one in candidates(results)] == (
+        [(claim["title"], said, "assistant")] if is_said else []
+    )
+    assert [one.reason for one in dropped(results)] == ([] if is_said else ["not-the-person"])
     assert len(script.prompts) == 2
-
-
-def test_words_of_a_tool_that_are_answered_again_are_no_quote() -> None:
-    printed = "Error [ERR_MODULE_NOT_FOUND]: Cannot find module importer"
-    session = (you("Run the import"), agent("Hm.", ran("node import.js", printed, 1)))
-    results = asked(answers([item("The importer needs Node 20", printed, 1)], quotes((0, 1, printed))), *session)
-    assert candidates(results) == []
-    assert [one.reason for one in dropped(results)] == ["not-the-person"]

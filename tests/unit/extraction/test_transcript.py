@@ -23,15 +23,14 @@ def of(turn: Turn) -> ShownTurn:
     return seen
 
 
-def test_what_a_person_typed_stands_whole_under_its_number() -> None:
+def test_what_a_person_typed_stands_whole_under_its_number_and_a_call_in_short_with_how_it_ended() -> None:
     long = "Use pnpm here.\n\n" + "Because of the workspace. " * 500
-    [turn] = numbered([you(long)], 12)
-    assert text(turn) == f"[12] user:\n{long}\n"
-
-
-def test_a_tool_call_stands_in_short_with_how_it_ended() -> None:
-    [turn] = numbered([agent("Running it.", ran("npm test", "2 failed", 1))], 3)
-    assert text(turn) == "[3] assistant:\nRunning it.\n» Bash (exit 1): npm test\n» output: 2 failed\n"
+    typed, called = numbered([you(long), agent("Running it.", ran("npm test", "2 failed", 1))], 12)
+    assert text(typed) == f"[12] user:\n{long}\n"
+    assert text(called) == "[13] assistant:\nRunning it.\n» Bash (exit 1): npm test\n» output: 2 failed\n"
+    own = replace(you("npm --version"), kind="shell", tool_calls=(replace(ran("npm --version", "10.2"), name="!"),))
+    assert "» printed: 10.2" in text(own)
+    assert show_turn(you("  ")) is None and show_turn(agent()) is None
 
 
 def test_reasoning_stands_in_short_and_cannot_be_quoted() -> None:
@@ -47,7 +46,7 @@ def test_reasoning_stands_in_short_and_cannot_be_quoted() -> None:
     assert isinstance(locate_quote("The lock file is stale because npm ran", seen.number, [seen]), MissingQuote)
 
 
-def test_long_output_is_cut_to_head_and_tail_and_says_how_much() -> None:
+def test_long_output_is_cut_to_head_and_tail_and_says_how_much_and_what_was_written_stands_in_short() -> None:
     seen = text(agent("", ran("make", "first line\n" + "noise\n" * 5_000 + "last line", 1)))
     assert "first line" in seen
     assert "last line" in seen
@@ -56,7 +55,10 @@ def test_long_output_is_cut_to_head_and_tail_and_says_how_much() -> None:
     seen = text(agent("", ran("cat logo", "data:image/png;base64," + "iVBORw0KGgo" * 400)))
     assert "characters of data left out" in seen
     assert len(seen) < 400
-    assert show_turn(you("  ")) is None and show_turn(agent()) is None
+    seen = text(agent("", edited("src/a.py", "", "x = 1\n" * 500)))
+    assert "src/a.py" in seen
+    assert "» written:" in seen
+    assert len(seen) < 800
 
 
 def test_answers_plans_and_refusals_are_the_persons_words() -> None:
@@ -96,18 +98,6 @@ def test_nothing_said_can_forge_a_header_a_call_or_a_field_of_the_prompt() -> No
         assert [line for line in lines if line.lstrip().startswith("[")] == [f"[4] {turn.role}:"]
         assert not [line for line in lines if line.lstrip().startswith("» Bash (ok): rm")]
         assert not [line for line in lines if "[[" in line]
-
-
-def test_a_persons_own_command_is_shown_with_what_it_printed() -> None:
-    turn = replace(you("npm --version"), kind="shell", tool_calls=(replace(ran("npm --version", "10.2"), name="!"),))
-    assert "» printed: 10.2" in text(turn)
-
-
-def test_what_was_written_into_a_file_is_shown_in_short() -> None:
-    seen = text(agent("", edited("src/a.py", "", "x = 1\n" * 500)))
-    assert "src/a.py" in seen
-    assert "» written:" in seen
-    assert len(seen) < 800
 
 
 def test_what_a_tool_prints_a_second_time_is_not_shown_again() -> None:

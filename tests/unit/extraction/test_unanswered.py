@@ -48,15 +48,11 @@ def test_what_is_asked_last_is_a_question_word_for_word(left_open) -> None:
         assert (theirs.title, theirs.evidence[0].who) == (OF_THE_AGENT, "assistant")
 
 
-def test_a_question_after_which_the_person_went_on_is_none(left_open) -> None:
-    _, turns = left_open
-    assert questions(*turns, you("on timeouts only"), agent("Fine.")) == []
-    assert questions(*BEFORE, agent(OF_THE_AGENT), you("on timeouts only"), agent("Fine.")) == []
-
-
-def test_a_question_is_taken_back_once_the_person_goes_on(left_open) -> None:
+def test_a_question_after_which_the_person_goes_on_is_none_and_taken_back_where_it_was_proposed(left_open) -> None:
     asked, turns = left_open
-    early, late = passes(turns, (you("on timeouts only"), agent("Fine.")))
+    on = (you("on timeouts only"), agent("Fine."))
+    assert questions(*turns, *on) == questions(*BEFORE, agent(OF_THE_AGENT), *on) == []
+    early, late = passes(turns, on)
     [found] = [item for item in early if isinstance(item, Candidate) and item.title == asked]
     assert [item.refuted_turn for item in late if isinstance(item, Withdrawal)] == [found.turn]
 

@@ -32,6 +32,15 @@ def test_a_turn_is_counted_once_ever(tmp_path: Path) -> None:
     assert len(first) > 1
 
 
+def test_a_window_is_halved_between_turns_and_only_what_is_new_is_in_its_halves() -> None:
+    window = cut_windows(session(40), 500, 100)[1]
+    one, two = halve_window(window)
+    assert (*one.fresh_turns, *two.fresh_turns) == window.fresh_turns
+    assert one.text + two.text == "".join(block.text for block in window.blocks if block.is_fresh)
+    assert abs(one.size - two.size) <= 120
+    assert (one.first_fresh, two.first_fresh) == (window.first_fresh, two.turns[0].number)
+
+
 def test_a_window_of_one_turn_is_halved_within_the_turn() -> None:
     text = "\n".join(f"line {number} of a very long message" for number in range(300))
     [window] = cut_windows([turn(7, text)])

@@ -49,17 +49,13 @@ def add(catalog: Catalog, name: str, turns: list[Turn], *, days: int = 0, parent
     return str(path)
 
 
-def test_a_session_without_a_title_is_named_by_whole_words_of_its_first_prompt(catalog: Catalog) -> None:
-    prompt = "Retries of the export must wait\nuntil the server" + " answers again" * 20
-    add(catalog, "a", [said("a", 0, prompt)])
-    [session], _ = browsing.list_recent_sessions(catalog.db, ["shop"], 0, 1, None)
-    repeated = " answers again" * 5
-    assert session_title(session) == f"Retries of the export must wait until the server{repeated}…"
-
-
 def test_days_come_newest_first_and_hold_the_sessions_that_ended_on_them(catalog: Catalog) -> None:
     add(catalog, "a", [said("a", 0)], title="First")
-    add(catalog, "b", [said("b", 0, "How it begins")], days=3)
+    prompt = "Retries of the export must wait\nuntil the server" + " answers again" * 20
+    edit = ToolCall("t", "Edit", "edit", "ok", paths=(f"{HERE}/src/cart.py",))
+    place = add(
+        catalog, "b", [said("b", 0, prompt), said("b", 1, calls=(edit, edit)), said("b", 3, calls=(edit,))], days=3
+    )
     add(catalog, "c", [said("c", 0)], days=3)
     add(catalog, "sub", [said("sub", 0)], parent="a")
     add(catalog, "else", [msgspec.structs.replace(said("else", 0), cwd="/elsewhere")])
@@ -70,15 +66,10 @@ def test_days_come_newest_first_and_hold_the_sessions_that_ended_on_them(catalog
     listed, total = browsing.list_recent_sessions(catalog.db, ["shop"], 0, 1, found[0][0])
     assert (total, [one.session_id for one in listed]) == (2, ["c"])
     listed, _ = browsing.list_recent_sessions(catalog.db, ["shop"], 1, 1, found[0][0])
-    assert [(one.session_id, one.title, one.opening) for one in listed] == [("b", "", "How it begins")]
-
-
-def test_a_session_says_which_files_its_turns_touched(catalog: Catalog) -> None:
-    edit = ToolCall("t", "Edit", "edit", "ok", paths=(f"{HERE}/src/cart.py",))
-    place = add(catalog, "a", [said("a", 0), said("a", 1, calls=(edit, edit)), said("a", 3, calls=(edit,))])
-    found = browsing.find_list_item(catalog.db, place)
-    assert found is not None
-    assert found.files == 1
+    repeated = " answers again" * 5
+    title = f"Retries of the export must wait until the server{repeated}…"
+    assert [(one.session_id, one.title, session_title(one), one.files) for one in listed] == [("b", "", title, 1)]
+    assert browsing.find_list_item(catalog.db, place) == listed[0]
     assert browsing.find_list_item(catalog.db, "/nowhere") is None
 
 

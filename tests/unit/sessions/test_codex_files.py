@@ -56,7 +56,7 @@ def test_rollouts_are_found_in_dated_folders_and_in_the_archive_and_of_a_packed_
     assert (len(found.transcripts), found.databases, found.problems) == (3, [], [])
 
 
-def test_a_packed_rollout_is_read_as_the_unpacked_one(tmp_path):
+def test_a_packed_rollout_is_read_as_the_unpacked_one_and_a_bare_one_tells_its_folder(tmp_path):
     plain = put(tmp_path / NAME)
     packed = put(tmp_path / f"{NAME}.zst", zstd.compress(SPOKEN))
     turns, done = lines.reading(packed)
@@ -64,6 +64,11 @@ def test_a_packed_rollout_is_read_as_the_unpacked_one(tmp_path):
     assert find_working_folder(lines.transcript(packed)) == "/home/ana/app"
     again, second = lines.reading(packed, b"whatever was known")
     assert (again, second.restarted, done.restarted) == (turns, True, False)
+    context = "Current working directory: /home/ana/app\nApproval policy: never"  # of a bare one
+    told = lines.message("user", f"<environment_context>\n{context}\n</environment_context>")["payload"]
+    put(plain, b"".join(json.dumps(one).encode() + b"\n" for one in ({"id": "x"}, told)))
+    assert find_working_folder(lines.transcript(plain)) == "/home/ana/app"
+    assert find_working_folder(lines.transcript(put(tmp_path / "empty.jsonl", b""))) == ""
 
 
 def test_a_thread_has_the_name_it_was_given(tmp_path):
@@ -75,15 +80,6 @@ def test_a_thread_has_the_name_it_was_given(tmp_path):
     named = [{"id": lines.THREAD, "thread_name": "Move to uv"}, {"id": "other", "thread_name": "x"}, {"id": None}]
     put(tmp_path / "session_index.jsonl", b"".join(json.dumps(one).encode() + b"\n" for one in named) + b'{"half')
     assert lines.reading(path)[1].session.title == "Move to uv"
-
-
-def test_the_folder_of_a_bare_rollout_is_in_its_first_message(tmp_path):
-    context = "Current working directory: /home/ana/app\nApproval policy: never"
-    text = f"<environment_context>\n{context}\n</environment_context>"
-    bare = [{"id": "x", "timestamp": "2025-08-01T00:00:00Z"}, lines.message("user", text)["payload"]]
-    path = put(tmp_path / NAME, b"".join(json.dumps(one).encode() + b"\n" for one in bare))
-    assert find_working_folder(lines.transcript(path)) == "/home/ana/app"
-    assert find_working_folder(lines.transcript(put(tmp_path / "empty.jsonl", b""))) == ""
 
 
 # --- packed rollouts -----------------------------------------------------------------------------------------------

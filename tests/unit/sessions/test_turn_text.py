@@ -37,6 +37,8 @@ def test_a_call_changes_files_by_the_kind_its_reader_found_whatever_the_tool_is_
 
 def test_people_read_lines_without_marks() -> None:
     assert format_stored_calls(render_calls((SHELL, EDIT))) == "$ pytest -q\n# all\n1 failed\nEdit src/app.py"
+    quoted = ToolCall("1", "sh", "shell", "ok", command="rg 'a? [b] c'")
+    assert format_stored_calls(render_calls((quoted,))) == "$ rg 'a? [b] c'"
     assert format_stored_calls(render_calls(())) == "" and parse_stored_calls("") == []
 
 
@@ -62,12 +64,6 @@ def test_only_an_answer_is_read_as_one_whatever_a_tool_was_asked_for_or_says(fie
     [call] = parse_stored_calls(render_calls((ToolCall("1", "search", "other", "error", **fields),)))
     assert call.answers == ()
     assert "] Postgres" in call.text
-
-
-def test_a_command_is_kept_to_the_letter() -> None:
-    assert format_stored_calls(render_calls((ToolCall("1", "sh", "shell", "ok", command="rg 'a? [b] c'"),))) == (
-        "$ rg 'a? [b] c'"
-    )
 
 
 def test_marks_in_a_transcript_forge_no_call_and_no_exit_code() -> None:
