@@ -44,7 +44,7 @@ from lerim.review.compare import find_neighbours, suggest_from_words
 START = datetime(2025, 1, 1, tzinfo=UTC)
 QUERIES = 300
 CANDIDATES = 500
-BUDGETS = {10_000: 10.0, 100_000: 30.0}
+BUDGETS = {10_000: 5.0, 100_000: 30.0}
 BUILD_BUDGET_MS = 3_000.0
 """ms for the index of 10,000 files."""
 NEIGHBOUR_BUDGET_MS = 3_000.0

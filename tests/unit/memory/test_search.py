@@ -155,6 +155,22 @@ def test_of_thousands_that_match_the_best_come_first_however_old(project: Projec
         assert one.search("alpha beta", filters=EVERY_STATUS)[0].record.title in ("Alpha beta", "Alpha beta gone")
 
 
+def test_of_thousands_with_its_parts_those_that_write_a_name_come_first_however_old(
+    project: Project, home: Home
+) -> None:
+    for title, body in (("Callers", "They call getUserName twice."), ("User rules", "Every name that they get.")):
+        write(project.memory_dir, title, body, updated=NOW - timedelta(days=400))
+    text = write(project.memory_dir, "Other things", "Names of users that they get.").read_text("utf-8").rstrip()
+    folder = project.memory_dir / "decisions"
+    for number in range(MAX_RANKED + 100):
+        (folder / f"20260802-other-{number}.md").write_text(f"{text} user {number}\n", encoding="utf-8")
+    with MemorySearch(project, home) as one:
+        for query in ("getUserName", "why getUserName?", "name getUserName"):
+            found = one.search(query)
+            assert sorted(hit.record.title for hit in found[:2]) == ["Callers", "User rules"]
+            assert len(found) == 20
+
+
 def test_without_memories_nothing_is_made(project: Project, home: Home) -> None:
     assert titles(project, home, "x") == []
     assert not project.lerim_dir.exists() and not home.root.exists()

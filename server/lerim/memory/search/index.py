@@ -44,7 +44,9 @@ WEIGHTS = (10.0, 6.0, 5.0, 2.0, 1.0, 0.0)
 """The weights of title, tags, references, body, quotes and facets."""
 COMMON_WORD_COUNT = 2_000
 """A word in this many memories says little about any of them."""
-MAX_RANKED = 700
+MAX_RANKED = 500
+_ENOUGH_RANKED = 3
+"""How many times more rows than wanted are ranked before less likely ones are left out."""
 _MAX_CACHED_COUNTS = 50_000
 _SCORE = f"bm25(words, {', '.join(map(str, WEIGHTS))})"
 _RANKED_COLUMNS = "id, path, memory, said, shown, updated, confidence, fades"
@@ -206,15 +208,16 @@ class MemoryIndex:
         MemoryError_.
 
         The cost of ranking grows with the rows. If more than `most` match, only some are ranked: those matching the
-        `likely` queries, one after the other until one of them returns `most`, and finally any other match. Each query
-        contributes the `most` rows that were changed last.
+        `likely` queries, one after the other until one of them returns `most` or there are enough, and finally any
+        other match. Each query contributes the `most` rows that were changed last.
         """
+        enough = max(_ENOUGH_RANKED * limit, most // _ENOUGH_RANKED)
         if self._select_rows(row_filter, "rowid", f"({query})", "LIMIT 1 OFFSET ?", most):
             pool: set[int] = set()
             for one in (*likely, query):
                 found = self._select_rows(row_filter, "rowid", f"({one})", _NEWEST_FIRST, most)
                 pool.update(row[0] for row in found)
-                if len(found) == most:
+                if len(found) == most or len(pool) >= enough:
                     break
             row_filter = IndexFilter((), ((min(pool), max(pool)),), frozenset(pool), frozenset())
         return self._select_rows(row_filter, f"rowid, {_SCORE} AS score", f"({query})", _BEST_FIRST, limit)

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from msgspec import structs
+
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
 from lerim.memory.lifecycle import Status
 from lerim.memory.links import MemoryLinks
@@ -297,7 +299,7 @@ def _find_ranked(
         return index.ranked_memories(index.newest(row_filter, limit))
     matches = {one.row: one for one in match_rows(index, query, limit, row_filter)}
     return [
-        replace(one, has_every_word=matches[one.row].has_every_word, relevance=matches[one.row].relevance)
+        structs.replace(one, has_every_word=matches[one.row].has_every_word, relevance=matches[one.row].relevance)
         for one in index.ranked_memories(list(matches))
     ]
 

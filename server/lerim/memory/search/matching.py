@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import takewhile
+
+import msgspec
 
 from lerim.memory.search.index import COMMON_WORD_COUNT, MAX_RANKED, IndexFilter, MemoryIndex
 from lerim.memory.search.ranking import best_attainable_score, bm25_rarity, relevance_band
@@ -18,6 +20,8 @@ _MAX_TERMS = 32
 _MAX_SYNONYMS = 3
 _MIN_QUESTION_TERMS = 4
 _TITLE_COLUMNS = "{title tags}"
+_NAME_TERM = re.compile(r'\(("[^"]+") OR \(("[^()]+")\)\)')
+"""A term for a word with parts: the word, and its parts joined with AND."""
 _MIN_CORRECTED_LETTERS = 4
 """In shorter words an error leaves too little to recognise."""
 _MAX_CORRECTIONS = 4
@@ -27,17 +31,12 @@ MAX_TIES = 50
 """How many more memories than wanted are fetched, to include those that rank equal to the last."""
 
 
-@dataclass(frozen=True, slots=True)
-class IndexMatch:
+class IndexMatch(msgspec.Struct, frozen=True, gc=False):
     """A row of the index; `has_every_word` says whether it has all the words."""
 
     row: int
     has_every_word: bool
     relevance: float
-
-    @property
-    def band(self) -> tuple[int, int]:
-        return relevance_band(self.has_every_word, self.relevance)
 
 
 def match_rows(
@@ -71,13 +70,12 @@ def match_rows(
 
 
 def _best_with_ties(found: Sequence[tuple[int, float]], limit: int, every: bool, best: float) -> list[IndexMatch]:
-    first = [IndexMatch(row, every, score / best) for row, score in found[:limit]]
-    for row, score in found[limit:]:
-        one = IndexMatch(row, every, score / best)
-        if one.band != first[-1].band:
-            break
-        first.append(one)
-    return first
+    matches = [IndexMatch(row, every, score / best) for row, score in found]
+    first, others = matches[:limit], matches[limit:]
+    if not others:
+        return first
+    last_band = relevance_band(every, first[-1].relevance)
+    return [*first, *takewhile(lambda one: relevance_band(every, one.relevance) == last_band, others)]
 
 
 def _add_synonyms(index: MemoryIndex, terms: Sequence[str]) -> list[str]:
@@ -142,13 +140,19 @@ def _match_all(
     last term, unless it is already common."""
     if unfinished and index.count(terms[-1]) < COMMON_WORD_COUNT:
         terms = [*terms[:-1], f'({terms[-1]} OR "{unfinished}"*)']
-    return index.match(" AND ".join(terms), _title_queries(terms), row_filter, limit)
+    return index.match(" AND ".join(terms), _likely_queries(terms), row_filter, limit)
 
 
-def _title_queries(terms: Sequence[str]) -> tuple[str, ...]:
-    every, some = " AND ".join(terms), " OR ".join(terms)
-    headed = f"{_TITLE_COLUMNS} : ({every})"
-    return (headed, f"({every}) AND {_TITLE_COLUMNS} : ({some})") if len(terms) > 1 else (headed,)
+def _likely_queries(terms: Sequence[str]) -> tuple[str, ...]:
+    """Returns queries for the rows with every term that score best: those with each name as it is written or, if there
+    is none, with every term in the title; then those with a term, or a part of a name, in the title."""
+    every = " AND ".join(terms)
+    as_written = _NAME_TERM.sub(r"\1", every)
+    some = " OR ".join(_NAME_TERM.sub(lambda name: name[2].replace(" AND ", " OR "), term) for term in terms)
+    in_title = f"{_TITLE_COLUMNS} : ({every})"
+    if some == every:
+        return (in_title,)
+    return (as_written if as_written != every else in_title, f"({every}) AND {_TITLE_COLUMNS} : ({some})")
 
 
 def _match_some(
@@ -165,7 +169,7 @@ def _match_some(
         kept += 1
     telling = [*rare[:kept], *([f"{_TITLE_COLUMNS} : ({' OR '.join(rare[kept:])})"] if kept < len(rare) else [])]
     rarest = rare[:2]
-    likely = (*_title_queries(rarest), " AND ".join(rarest), " OR ".join(telling))
+    likely = (*_likely_queries(rarest), " AND ".join(rarest), " OR ".join(telling))
     return index.match(query, likely, row_filter, limit, most)
 
 

@@ -16,6 +16,8 @@ from heapq import nlargest
 from pathlib import Path
 from typing import TypeVar
 
+from msgspec import structs
+
 from lerim import files
 from lerim.config import MaintenanceRules
 from lerim.errors import Problem
@@ -287,7 +289,7 @@ class MemorySearch:
         found: list[FoundMemory] = []
         for similarity, scope, one in nlargest(limit, near, key=lambda candidate: candidate[0]):
             state = states.get(one.memory, "fresh") if scope.scope == "project" else "fresh"
-            match = replace(one, has_every_word=False, relevance=similarity)
+            match = structs.replace(one, has_every_word=False, relevance=similarity)
             found.append((rank_key(match, scope.scope, state, None, now, self._rules), scope, match, state))
         return found
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+import msgspec
+
 from lerim.config import MaintenanceRules
-from lerim.memory.lifecycle import NO_OUTCOMES, Status, confidence_after_outcomes, effective_confidence
+from lerim.memory.lifecycle import Status, confidence_after_outcomes, effective_confidence
 from lerim.memory.record import Scope
 from lerim.memory.reference import DriftState
 from lerim.memory.uses import RecordedUse
@@ -27,10 +28,10 @@ CONFIDENCE_WEIGHT = 0.7
 _RARITY_FLOOR = 1e-6
 _DRIFT_PENALTIES: dict[DriftState, int] = {"fresh": 0, "unknown": 0, "drifted": 1, "gone": 2}
 _DAY = timedelta(days=1)
+_EPOCH = datetime(1, 1, 1, tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class RankedMemory:
+class RankedMemory(msgspec.Struct, frozen=True, gc=False):
     """A memory that an index found. `has_every_word`: of the query; `fades`: disuse lowers its confidence.
 
     `text_hash` is equal for two files with the same title and body; `updated` is in seconds since the year 1.
@@ -86,9 +87,10 @@ def rank_key(
 
 
 def _value_among_equals(found: RankedMemory, use: RecordedUse | None, now: datetime, rules: MaintenanceRules) -> float:
-    updated = datetime(1, 1, 1, tzinfo=UTC) + timedelta(seconds=found.updated)
-    last = max(updated, use.last) if use and found.fades else updated
-    sure = confidence_after_outcomes(found.confidence, use.outcomes if use else NO_OUTCOMES)
+    last, sure = _EPOCH + timedelta(seconds=found.updated), found.confidence
+    if use:
+        last = max(last, use.last) if found.fades else last
+        sure = confidence_after_outcomes(sure, use.outcomes)
     if found.fades:
         sure = effective_confidence(sure, last, now, rules)
     recent: float = 0.5 ** (max(0.0, (now - last) / _DAY) / HALF_LIFE_DAYS)
