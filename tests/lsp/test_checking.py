@@ -14,6 +14,9 @@ from lsprotocol import types
 from isolation import isolate
 from lerim.lsp.protocol import core, memories
 from lerim.memory import parse_record
+from lerim.paths import Home
+from lerim.review import queue
+from proposals import review_paths
 from window import Editor, opened_in_thread, write_memory
 
 pytestmark = pytest.mark.asyncio
@@ -324,6 +327,15 @@ async def test_a_memory_is_hinted_at_its_title_while_its_text_is_that_of_another
     memory.change("Text.", "Another text.")
     await memory.shows()
     memory.change("Another text.", "text")
+    await memory.shows(("same-memory", "T"))
+    place = review_paths(editor.repo, Home(editor.home / ".lerim"))
+    both = tuple(place.store().load(path)[0] for path in (memory.path, other))
+    merge = queue.propose_suggestion(place, queue.Suggestion("merge", both[0].record, both, "They say the same."))
+    assert isinstance(merge, queue.CandidateProposed)
+    reject = {"root": editor.root, "id": merge.proposal.id, "action": "reject"}
+    assert (await editor.ask(core.REVIEW_ACT, reject)).ok
+    await memory.shows()
+    assert (await editor.ask(core.REVIEW_UNDO, {"root": editor.root})).ok
     await memory.shows(("same-memory", "T"))
     other.unlink()
     editor.changed(other)

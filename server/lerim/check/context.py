@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,7 +28,8 @@ class CheckContext:
     statements of rules files. `known_paths` maps ids to their files if these were listed just now. If `environ` is
     given, git is asked where a missing symbol is defined now. `renamed_files` maps files that are gone to their new
     paths, "" if git does not know one; for files that are not in it, `git` is asked. `live` has the live memories;
-    without it, none is found that says the same as another.
+    without it, none is found that says the same as another. `load_unmerged` returns the pairs of memories, by their
+    ids, that the person does not want to merge.
     """
 
     project: Project
@@ -42,6 +43,7 @@ class CheckContext:
     renamed_files: dict[str, str] = field(default_factory=dict)
     git: Git | None = None
     live: ReferenceMap | None = None
+    load_unmerged: Callable[[], Collection[frozenset[str]]] = frozenset
     _tracked: dict[str, list[str]] = field(default_factory=dict)
     _files_by_word: dict[str, list[str]] = field(default_factory=dict)
     _claims: dict[str, str] = field(default_factory=dict)
@@ -80,8 +82,9 @@ class CheckContext:
 
     def list_same_claims(self, path: Path, title: str, body: str) -> list[MemoryEntry]:
         """Returns the live memories of the same primitive as the memory in `path` that say what this title and body
-        say, newest first. Only files of memories with the same title are read, each once, and at most
-        MAX_TITLES_COMPARED of them. Empty if the memory in `path` is not live."""
+        say, newest first, without those that the person does not want to merge with it. Only files of memories with
+        the same title are read, each once, and at most MAX_TITLES_COMPARED of them. Empty if the memory in `path` is
+        not live."""
         own = self.live.entry_for(path) if self.live is not None else None
         if self.live is None or own is None:
             return []
@@ -89,7 +92,9 @@ class CheckContext:
             entry for entry in self.live.titled_like(title) if entry.primitive == own.primitive and entry.id != own.id
         ]
         claim = claim_text(title, body)
-        return [entry for entry in titled[:MAX_TITLES_COMPARED] if self._load_claim(entry.id) == claim]
+        same = [entry for entry in titled[:MAX_TITLES_COMPARED] if self._load_claim(entry.id) == claim]
+        unmerged = self.load_unmerged() if same else ()
+        return [entry for entry in same if frozenset((entry.id, own.id)) not in unmerged]
 
     def _load_claim(self, memory_id: str) -> str:
         if memory_id not in self._claims:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache, partial
 from pathlib import Path
 
 from lerim import files
@@ -28,7 +29,7 @@ from lerim.memory import (
 )
 from lerim.paths import Home
 from lerim.project import Git, Project, open_git
-from lerim.review import ReviewPaths, pending_count
+from lerim.review import ReviewPaths, pending_count, queue
 
 
 def check_project(
@@ -68,6 +69,7 @@ def check_project(
         environ=environ,
         git=git,
         live=live,
+        load_unmerged=cache(partial(queue.pairs_not_merged, paths)),
     )
     context.search_words(_list_lost_words(live, summary))
     for path in memory_paths:

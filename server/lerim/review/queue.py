@@ -49,7 +49,7 @@ from lerim.review.ledger import load_adjustment as load_adjustment
 from lerim.review.proposing import Suggestion as Suggestion
 from lerim.review.proposing import keep_left_out as keep_left_out
 from lerim.review.proposing import list_left_out as list_left_out
-from lerim.review.proposing import open_memory_search
+from lerim.review.proposing import open_memory_search, rejected_merges
 from lerim.review.proposing import preview_suggestion as preview_suggestion
 from lerim.review.proposing import propose_anyway as propose_anyway
 from lerim.review.proposing import propose_candidate as propose_candidate
@@ -175,6 +175,12 @@ def pairs_kept_apart(paths: ReviewPaths) -> set[frozenset[str]]:
     """Returns the pairs of memories, by their ids, that the person chose to keep separate. Writes nothing."""
     with paths.open_ledger_if_any() as ledger:
         return ledger.choices.pairs_kept_apart() if ledger is not None else set()
+
+
+def pairs_not_merged(paths: ReviewPaths) -> set[frozenset[str]]:
+    """Returns these pairs, and those of which the person rejected a proposal to merge them. Writes nothing."""
+    with paths.open_ledger_if_any() as ledger:
+        return ledger.choices.pairs_kept_apart() | rejected_merges(ledger) if ledger is not None else set()
 
 
 def acceptances(paths: ReviewPaths) -> dict[str, tuple[datetime, str]]:

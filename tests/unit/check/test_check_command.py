@@ -108,6 +108,24 @@ def test_memories_of_one_kind_that_say_the_same_are_hinted_at_their_titles(repo:
     )
 
 
+def test_memories_that_the_person_did_not_want_to_merge_are_not_hinted_at(repo: Path, isolated: Path) -> None:
+    for name in ("20260801-one", "20260802-two"):
+        path = put(repo, name, "", "We use uv: it is fast.")
+        path.write_text(path.read_text().replace(f"title: {name}", "title: Use uv"))
+    options = ("--repo", str(repo))
+
+    def hints() -> list[str]:
+        return [one["path"] for one in answer("check", *options)["findings"] if one["code"] == "same-memory"]
+
+    assert len(hints()) == 2
+    [merge] = answer("maintain", *options)["proposals"]
+    assert merge["action"] == "merge"
+    answer("review", "reject", merge["id"], *options)
+    assert hints() == []
+    answer("review", "undo", *options)
+    assert len(hints()) == 2
+
+
 @pytest.mark.parametrize(("header", "line"), [("primitive: decison\n", 8), ("", 0)])
 def test_a_candidate_of_an_unknown_kind_is_not_told_to_move_its_file(header: str, line: int, tmp_path: Path) -> None:
     document = parse_memory_document(f"---\nid: a\n{HEAD}{header}---\n\nText.\n")

@@ -15,6 +15,7 @@ import msgspec
 
 from lerim.errors import MemoryError_, NotFoundError, Problem, StaleError
 from lerim.lsp.boundary import path_to_uri
+from lerim.lsp.features import checking
 from lerim.lsp.features.changes import update_after_change
 from lerim.lsp.features.language import list_entries, suggest_references, suggest_tags
 from lerim.lsp.protocol import (
@@ -109,6 +110,7 @@ async def act_on_candidate(sidecar: Sidecar, params: ActParams) -> queue.ReviewR
         await update_after_change(sidecar, repo if params.scope == "project" else None)
     else:
         await candidate_counts.announce_changed_candidates(sidecar, [repo])
+        checking.recheck_open_files(sidecar)
     return result
 
 
@@ -118,6 +120,7 @@ async def act_on_many(sidecar: Sidecar, params: ActOnManyParams) -> ManyResult:
     own = candidate_counts.find_review_paths(sidecar, repo)
     result = await sidecar.run_in_thread(_act_on_many, own, params)
     await update_after_change(sidecar, repo)
+    checking.recheck_open_files(sidecar)
     return result
 
 
@@ -166,6 +169,7 @@ async def undo_action(sidecar: Sidecar, params: UndoParams) -> queue.ReviewResul
     repo = None if is_personal else await sidecar.find_repo(params.root)
     result = await sidecar.run_in_thread(_undo, candidate_counts.find_review_paths(sidecar, repo), params.action)
     await update_after_change(sidecar, repo)
+    checking.recheck_open_files(sidecar)
     return result
 
 

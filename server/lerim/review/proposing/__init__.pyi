@@ -19,4 +19,5 @@ from .suggestions import Suggestion as Suggestion
 from .suggestions import make_earlier_result_lookup as make_earlier_result_lookup
 from .suggestions import preview_suggestion as preview_suggestion
 from .suggestions import propose_suggestion as propose_suggestion
+from .suggestions import rejected_merges as rejected_merges
 from .suggestions import suggested_places as suggested_places

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import combinations
 from typing import Literal
 
 from lerim import files
@@ -79,6 +80,14 @@ def make_earlier_result_lookup(paths: ReviewPaths) -> Callable[[Suggestion], Cla
         return _find_earlier_claim(paths, claims_by_source.get(source, ()), source)
 
     return find_result
+
+
+def rejected_merges(ledger: Ledger) -> set[frozenset[str]]:
+    """Returns the pairs of memories, by their ids, that the person did not want to merge."""
+    prefix = f"{SUGGESTION_PREFIX}merge:"
+    merges = [one.source.removeprefix(prefix) for one in ledger.claims("rejected") if one.source.startswith(prefix)]
+    members = ([target.partition("@")[0] for target in merge.split(",")] for merge in merges)
+    return {frozenset(pair) for merged in members for pair in combinations(merged, 2)}
 
 
 def preview_suggestion(paths: ReviewPaths, suggestion: Suggestion) -> Proposal:

@@ -7,8 +7,9 @@ repository.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -24,9 +25,10 @@ from lerim.lsp.features.language import (
     read_memory_text,
 )
 from lerim.lsp.protocol import RootParams
-from lerim.lsp.window import Repo, Sidecar, notifications
+from lerim.lsp.window import Repo, Sidecar, candidate_counts, notifications
 from lerim.memory import SourceReader, kind_of_document
 from lerim.project import make_personal_project, open_git
+from lerim.review import queue
 
 MAX_FILES = 1_000
 """Files with findings whose diagnostics are sent."""
@@ -119,13 +121,15 @@ def check_text(
     kind = kind_of_document(text.path, sidecar.home.memory)
     if kind is None:
         return []
+    load_unmerged = partial(queue.pairs_not_merged, candidate_counts.find_review_paths(sidecar, text.repo))
     if text.repo is None:
         project = make_personal_project(sidecar.home)
         live = sidecar.repos.scan_personal_memories()
-        context = CheckContext(project, text.store, SourceReader(project.root), live=live)
+        reader = SourceReader(project.root)
+        context = CheckContext(project, text.store, reader, live=live, load_unmerged=load_unmerged)
         return check_document(text.document, text.path, kind, context)
     with text.repo.checks.lock:
-        context = _refreshed_context(text.repo)
+        context = _refreshed_context(text.repo, load_unmerged)
         if asks_git and sidecar.options.trusted:
             renamed_files = {} if asks_again else context.renamed_files
             git = open_git(text.repo.project.root, sidecar.environ)
@@ -135,7 +139,7 @@ def check_text(
         return found
 
 
-def _refreshed_context(repo: Repo) -> CheckContext:
+def _refreshed_context(repo: Repo, load_unmerged: Callable[[], Collection[frozenset[str]]]) -> CheckContext:
     checks = repo.checks
     if checks.reader is None:
         checks.reader = SourceReader(repo.project.root)
@@ -150,7 +154,15 @@ def _refreshed_context(repo: Repo) -> CheckContext:
         checks.rules_files,
         renamed_files=checks.renamed_files,
         live=repo.references,
+        load_unmerged=load_unmerged,
     )
+
+
+def recheck_open_files(sidecar: Sidecar) -> None:
+    """Checks the open files again after a decision in the review: memories that the person does not want to merge are
+    not hinted at."""
+    for uri in list(sidecar.checked_uris):
+        schedule_check(sidecar, uri)
 
 
 def _recheck_memories(sidecar: Sidecar, repo: Repo) -> None:
