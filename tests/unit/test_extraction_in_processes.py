@@ -41,6 +41,15 @@ def pool() -> Iterator[ProcessPool]:
     pool.close()
 
 
+@pytest.fixture
+def eager(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """A repository with sessions for which a sync starts a process."""
+    monkeypatch.setattr("lerim.jobs.steps.rules.count_processes", lambda: 1)
+    monkeypatch.setattr("lerim.jobs.steps.rules.MIN_POOL_BYTES", 1)
+    write_sessions(desk)
+    return desk
+
+
 def write_sessions(desk: Desk) -> None:
     for number, subject in enumerate(SUBJECTS):
         desk.session(f"s{number}", *correction(desk, subject, f"src/{subject}.py"))
@@ -92,11 +101,10 @@ def test_processes_find_the_same_in_the_same_order(
 
 
 def test_sessions_are_indexed_and_summarized_while_processes_extract(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    eager: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_sessions(desk)
-    monkeypatch.setattr("lerim.jobs.steps.rules.count_processes", lambda: 1)
-    for limit in ("MIN_POOL_BYTES", "FIRST_BATCH_BYTES", "INDEX_BATCH_BYTES", "BATCH_SIZE"):
+    desk = eager
+    for limit in ("FIRST_BATCH_BYTES", "INDEX_BATCH_BYTES", "BATCH_SIZE"):
         monkeypatch.setattr(f"lerim.jobs.steps.rules.{limit}", 1)
     monkeypatch.setattr(process_pool, "SESSIONS_AHEAD", 1)
     progress: list[SyncProgress] = []
@@ -141,23 +149,17 @@ def test_a_session_that_takes_too_long_is_given_up(
         pool.submit(hanging).result(60)
 
 
-def test_a_process_that_does_not_start_is_done_without(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_does_not_start_is_done_without(eager: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    monkeypatch.setattr("lerim.jobs.steps.rules.count_processes", lambda: 2)
-    monkeypatch.setattr("lerim.jobs.steps.rules.MIN_POOL_BYTES", 1)
-    write_sessions(desk)
-    report = desk.sync()
+    report = eager.sync()
     assert (len(report.candidates), report.problems) == (len(SUBJECTS), [])
 
 
 def test_a_cancelled_sync_ends_a_process_that_hangs_and_the_next_one_finds_everything(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    eager: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lerim.jobs.steps.rules.count_processes", lambda: 1)
-    monkeypatch.setattr("lerim.jobs.steps.rules.MIN_POOL_BYTES", 1)
-    write_sessions(desk)
+    desk, start = eager, ProcessPool.__init__
     pools: list[ProcessPool] = []
-    start = ProcessPool.__init__
 
     def start_stopped(pool: ProcessPool, size: int) -> None:
         start(pool, size)

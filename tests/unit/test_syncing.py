@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
@@ -26,7 +25,6 @@ from lerim.project.lock import hold_project_lock
 from lerim.review import queue
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.settling import SETTLE_SECONDS
-from long import LONG
 from model_desk import start_job
 from terminal import answer
 
@@ -220,20 +218,6 @@ def test_a_repository_whose_name_is_not_utf_8_is_synced(desk: Desk) -> None:
         lines = [json.loads(line) for line in job.stdout]
     assert lines[-1]["report"]["project"].endswith("-caf\\xe9")
     assert "-caf\\xe9 | done: " in desk.home.activity_log.read_text()
-
-
-@pytest.mark.parametrize("after", range(8) if LONG else (1, 4, 6))
-def test_a_sync_killed_at_any_line_it_tells_ends_like_one_that_was_not(desk: Desk, after: int) -> None:
-    for name, subject in (("s1", "pathlib"), ("s2", "tomllib"), ("s3", "sqlite3")):
-        desk.session(name, *correction(desk, subject))
-    with start_job(desk, "--explicit", python=sys.executable) as job:
-        assert job.stdout
-        for _ in range(after):
-            if not job.stdout.readline():
-                break
-        job.kill()
-    desk.sync()
-    assert len(desk.waiting()) == len(set(desk.waiting())) == 3
 
 
 def test_a_session_that_is_being_written_by_a_clock_that_is_behind_is_read_once(desk: Desk) -> None:

@@ -14,7 +14,6 @@ from lerim.extraction.facts.title import MAX_TITLE_CHARS
 from lerim.extraction.pipeline import MAX_REPORTED_BELOW_CUT
 from lerim.extraction.ranking import ranker
 from lerim.extraction.ranking.features import FEATURE_NAMES
-from lerim.extraction.state import pack_state, unpack_state
 from lerim.sessions.model import Turn
 from scripted import agent, candidates, edited, extraction, numbered, outcome, passes, you
 
@@ -292,28 +291,6 @@ def test_passes_give_together_what_one_pass_gives(prompts: int, at: int, odd: bo
 
 
 # --- the state and the ranker ------------------------------------------------------------------------------------
-
-
-def test_a_state_survives_being_packed() -> None:
-    reading = extraction()
-    for turn in numbered(
-        [you("\n".join(f"- {rule}" for rule in RULES)), agent("Ok.", edited("src/a.py")), you("go on")]
-    ):
-        reading.feed(turn)
-    reading.finish(False)
-    kept = unpack_state(reading.state())
-    assert pack_state(kept) == reading.state()
-    assert len(kept.waiting) == len(RULES)
-    assert sum(one.proposed for one in kept.waiting) == ranker.max_proposals(2)
-    assert sorted((one.score for one in kept.waiting), reverse=True) == [one.score for one in kept.waiting]
-
-
-@given(st.lists(st.floats(-1e9, 1e9, width=32), min_size=len(FEATURE_NAMES), max_size=len(FEATURE_NAMES)))
-def test_whatever_the_features_are_there_is_a_chance_and_one_type(features: list[float]) -> None:
-    worth = ranker.score_passage(features)
-    assert math.isfinite(worth)
-    assert 0 < ranker.score_to_chance(worth) < 1
-    assert ranker.predict_type(features) in ranker.load_ranker().types
 
 
 def test_the_package_s_model_is_made_for_these_features_and_its_trees_are_whole() -> None:

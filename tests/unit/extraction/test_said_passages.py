@@ -174,12 +174,3 @@ def test_features_tell_who_said_it_and_what_happened_after() -> None:
     assert found["source prompt"] == 1 and found["source reply"] == 0
     assert found["cue generalizes"] == found["cue forbids"] == found["objects"] == found["agreed with"] == 1
     assert found["errors after"] > 0 and found["accepted"] == 1 and found["refuted"] == 0
-
-
-@given(st.text(max_size=300), st.text(max_size=300))
-def test_features_of_any_text_are_as_many_numbers_as_names(prompt: str, reply: str) -> None:
-    asked, answer = turn(prompt), turn(reply, "assistant")
-    now = Exchange(prompt=asked, replies=(answer,))
-    for one in (asked, answer):
-        for passage in split_passages(one):
-            assert len(row(passage, one, now)) == len(FEATURE_NAMES)

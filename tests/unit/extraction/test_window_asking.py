@@ -1,8 +1,9 @@
 """Several windows of one session: asked at once, handed out in order, halved, skipped, resumed; each step is told."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,6 +27,16 @@ from scripted_lm import Cut, Script, marked
 
 TITLES = [f"Always use `tool{number}` for part {number}" for number in range(8)]
 RULES_IN_ONE = you("\n".join(f"Rule {n}: always use `tool{n}` for part {n}. {LONG}" for n in range(8)))
+
+
+def ask(script: Script, source: Material, **options: Any) -> Iterator[ModelResult]:
+    """What asking about this material gives, one by one: what came before an error is there."""
+    return SessionExtraction(script.lm, source, brief(source), **{"overlap_tokens": 0, **options}).run()
+
+
+def later(source: Material, sent: int, overlap: int = 0) -> Material:
+    """What the next pass knows of the session after so many turns were sent."""
+    return Material(Path(ROOT), "session-1", "claude", source.state(sent, overlap))
 
 
 def steps(results: list[ModelResult]) -> list[tuple[str, str]]:
@@ -87,26 +98,18 @@ def test_an_error_comes_after_what_the_windows_before_gave_and_answers_to_later_
         others.release()
         return by_turn(prompt)
 
-    broken, script, out = True, Script(answer), []
+    out: list[ModelResult] = []
+    broken, script = True, Script(answer)
     kept, source = AnswerCache(tmp_path / "windows", "m", WindowAnswer), material(*STORY)
-    reading = SessionExtraction(
-        script.lm, source, brief(source), max_tokens=SMALL, overlap_tokens=0, answer_cache=kept
-    ).run()
     with pytest.raises(ModelAwayError):
-        for result in reading:
-            out.append(result)  # what came before the error is there
+        out.extend(ask(script, source, max_tokens=SMALL, answer_cache=kept))
     first = len(candidates(out))
     assert [one.title for one in candidates(out)] == TITLES[:first]
     sent = max(result.number for result in out if isinstance(result, TurnsSent))
     assert sent == 2 * first - 1
     broken = False
-    again = Material(Path(ROOT), "session-1", "claude", source.state(sent, 0))
     calls = len(script.prompts)
-    results = list(
-        SessionExtraction(
-            script.lm, again, brief(again), max_tokens=SMALL, overlap_tokens=0, answer_cache=kept, model="m"
-        ).run()
-    )
+    results = list(ask(script, later(source, sent), max_tokens=SMALL, answer_cache=kept, model="m"))
     assert [one.title for one in candidates(results)] == TITLES[first:]
     assert [kind for kind, _ in steps(results) if kind == "resumed"] == ["resumed"]
     assert len([prompt for prompt in script.prompts[calls:] if "Join candidates" not in prompt]) == 1
@@ -141,12 +144,9 @@ def test_a_model_that_takes_less_than_is_needed_ends_the_session_and_nothing_unr
             raise lm15.ContextLengthError("the window is too large")
         return by_turn(prompt)
 
-    source, out = material(*STORY), []
+    source, out = material(*STORY), list[ModelResult]()
     with pytest.raises(WindowTooLargeError) as caught:
-        for result in SessionExtraction(
-            Script(answer).lm, source, brief(source), max_tokens=SMALL, overlap_tokens=0
-        ).run():
-            out.append(result)  # what came before the error is there
+        out.extend(ask(Script(answer), source, max_tokens=SMALL))
     assert "less than Lerim needs" in caught.value.message
     assert "Choose another model, or raise its context" in caught.value.todo
     assert [one.title for one in candidates(out)] == TITLES[: len(candidates(out))]
@@ -206,23 +206,14 @@ def test_whatever_was_cut_a_later_pass_makes_the_same_windows_and_pays_for_nothi
     def shown(prompt: str) -> str:
         return prompt.rsplit("[[ ## transcript ## ]]", maxsplit=1)[-1]
 
-    kept, script, source, sent = (
-        AnswerCache(tmp_path / "windows", "m", WindowAnswer),
-        Script(answer),
-        material(*turns),
-        -1,
-    )
+    kept, script = AnswerCache(tmp_path / "windows", "m", WindowAnswer), Script(answer)
+    source, sent = material(*turns), -1
     with pytest.raises(ModelAwayError):
-        for result in SessionExtraction(
-            script.lm, source, brief(source), max_tokens=small, overlap_tokens=0, answer_cache=kept
-        ).run():
+        for result in ask(script, source, max_tokens=small, answer_cache=kept):
             sent = result.number if isinstance(result, TurnsSent) else sent
     paid = {shown(prompt) for prompt in script.prompts} - set(failed)
     before = len(script.prompts)
-    again = Material(Path(ROOT), "session-1", "claude", source.state(sent, 0))
-    results = list(
-        SessionExtraction(script.lm, again, brief(again), max_tokens=small, overlap_tokens=0, answer_cache=kept).run()
-    )
+    results = list(ask(script, later(source, sent), max_tokens=small, answer_cache=kept))
     asked_again = {shown(prompt) for prompt in script.prompts[before:] if "Join candidates" not in prompt}
     straight = Script(answer)  # it fails no more
     asked(straight, *turns, small=small)
@@ -240,9 +231,7 @@ def test_windows_that_wait_are_cut_to_what_the_model_turned_out_to_take() -> Non
         return by_turn(prompt)
 
     script, source = Script(answer), material(*STORY * 6)
-    results = list(
-        SessionExtraction(script.lm, source, brief(source), limit=lambda: most[0], overlap_tokens=0, model="m").run()
-    )
+    results = list(ask(script, source, limit=lambda: most[0], model="m"))
     sizes = [tokens.count_tokens(prompt.split("[[ ## transcript ## ]]")[-1]) for prompt in script.prompts]
     assert sum(size > 2_500 for size in sizes) <= 4
     assert [result.number for result in results if isinstance(result, TurnsSent)][-1] == 95
@@ -251,7 +240,7 @@ def test_windows_that_wait_are_cut_to_what_the_model_turned_out_to_take() -> Non
 def test_a_size_that_was_too_large_is_told_by_half(tmp_path: Path) -> None:
     lowered: list[int] = []
     source, script = material(*STORY), Script(too_large_over(60))
-    results = list(SessionExtraction(script.lm, source, brief(source), lower_limit=lowered.append).run())
+    results = list(ask(script, source, lower_limit=lowered.append))
     [first, *_] = lowered
     whole = sum(tokens.count_tokens(turn.header + turn.body()) for turn in source.window_turns(True))
     assert abs(first - whole // 2) < whole // 10
@@ -270,29 +259,25 @@ def test_a_window_without_a_signal_is_not_sent_and_what_that_saves_is_told() -> 
     )
     assert len(script.prompts) == 1
     assert [result.number for result in results if isinstance(result, TurnsSent)] == [1, 3]
-    assert (
-        len([one for one in asked(Script(marked([])), *turns, small=800) if isinstance(one, ExtractionCallStarted)])
-        == 2
-    )
+    ungated = asked(Script(marked([])), *turns, small=800)
+    assert len([one for one in ungated if isinstance(one, ExtractionCallStarted)]) == 2
 
 
 def test_a_session_that_grew_sends_its_new_turns_and_one_overlap() -> None:
     source = material(*STORY[:12])
     script = Script(by_turn)
-    list(SessionExtraction(script.lm, source, brief(source), max_tokens=50_000, overlap_tokens=300).run())
-    grown = Material(Path(ROOT), "session-1", "claude", source.state(11, 300))
+    list(ask(script, source, max_tokens=50_000, overlap_tokens=300))
+    grown = later(source, 11, 300)
     for turn in numbered(STORY)[11:]:  # the last one is met again
         grown.add(turn)
-    list(SessionExtraction(script.lm, grown, brief(grown), max_tokens=50_000, overlap_tokens=300).run())
+    list(ask(script, grown, max_tokens=50_000, overlap_tokens=300))
     assert len(script.prompts) == 2
     assert "Rule 6" in script.prompts[1]
     assert "Rule 0" not in script.prompts[1]
     assert "[11] assistant" in script.prompts[1]
     goes_on, script = material(*STORY[:4]), Script(by_turn)
-    list(SessionExtraction(script.lm, goes_on, brief(goes_on), settled=False).run())  # its last exchange waits
+    list(ask(script, goes_on, settled=False))  # its last exchange waits
     assert "Rule 0" in script.prompts[0] and "Rule 1" not in script.prompts[0]
-    later = Material(Path(ROOT), "session-1", "claude", goes_on.state(1, 300))
-    list(SessionExtraction(script.lm, later, brief(later), settled=True).run())
+    list(ask(script, later(goes_on, 1, 300), settled=True))
     assert "Rule 1" in script.prompts[1]
-    ended = Material(Path(ROOT), "session-1", "claude", grown.state(15, 300))
-    assert list(SessionExtraction(script.lm, ended, brief(ended)).run()) == []
+    assert list(ask(script, later(grown, 15, 300))) == []

@@ -5,14 +5,12 @@
 from __future__ import annotations
 
 import json
-import os
 
 from claude_lines import call, encoded, envelope, prompt, read, reading, reply, text
 from lerim.sessions.model import StoreContents, Transcript
 from lerim.sessions.readers import find_working_folder
 from lerim.sessions.readers.claude.store import scan_root
 from lerim.sessions.readers.engine.turn_drafts import RESULT_PATIENCE
-from rights import bound
 
 
 def first_cwd(path):
@@ -42,24 +40,6 @@ def test_sessions_and_subagents_of_every_layout_are_found(tmp_path):
     assert set(found) == {("s1", ""), ("agent-old", ""), ("agent-a1", "s1"), ("agent-a2", "s1")}
     known = (project / "s1.jsonl").stat()
     assert found["s1", ""] == (4, known.st_mtime_ns, known.st_ino)
-
-
-def test_what_is_no_file_or_may_not_be_listed_is_told_and_is_no_transcript(tmp_path):
-    project, closed = tmp_path / "projects" / "p", tmp_path / "projects" / "q"
-    (project / "folder.jsonl").mkdir(parents=True)
-    (project / "broken.jsonl").symlink_to(tmp_path / "gone")
-    if hasattr(os, "mkfifo"):
-        os.mkfifo(project / "pipe.jsonl")
-        assert first_cwd(project / "pipe.jsonl") == ""
-    closed.mkdir()
-    closed.chmod(0)
-    with bound():
-        store = scan_root(tmp_path)
-    closed.chmod(0o700)
-    assert store.transcripts == []
-    told = {one.path: one.code for one in store.problems}
-    assert told.keys() == {str(closed), *map(str, project.iterdir())}
-    assert told[str(closed)] == "unreadable"
 
 
 def test_the_first_working_directory_is_that_of_the_first_turn_that_names_one(tmp_path):

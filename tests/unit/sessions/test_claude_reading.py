@@ -10,7 +10,6 @@ import pytest
 import claude_lines as lines
 from claude_lines import answer, call, encoded, envelope, prompt, read, reading, reply, text
 from lerim.errors import TranscriptError
-from lerim.sessions.catalog import group_problems
 from lerim.sessions.model import NO_TOKENS, Tokens, make_turn_id
 from lerim.sessions.readers import read_session
 
@@ -296,14 +295,6 @@ def test_a_line_over_the_limit_is_skipped_as_a_problem(tmp_path):
     turns, done = read(tmp_path, prompt(long), b'{"x":"' + b"y" * (33 << 20) + b'"}\n', prompt("after"))
     assert texts(turns) == [long.strip(), "after"]
     assert "it is too long" in done.problems[0].message
-
-
-def test_problems_are_told_one_by_one_up_to_a_bound(tmp_path):
-    _, done = read(tmp_path, b"bad\n" * 500)
-    assert len(done.problems) == 101
-    assert "400 more" in done.problems[-1].message
-    [grouped] = group_problems(done.problems)
-    assert grouped.message.endswith("(the first of 500 such places in it)")
 
 
 @pytest.mark.parametrize("make", ["nothing", "folder"])

@@ -244,25 +244,38 @@ def test_chats_of_the_command_line_follow_the_tree_and_match_the_digest_of_a_fol
     assert {turn.cwd for turn in only(tmp_path)[0]} == {"/srv/note"}  # as newer chats have it
 
 
-def test_a_chat_of_the_command_line_without_its_tree_keeps_its_messages(tmp_path: Path):
-    cli_chat(tmp_path / "chats" / "0" / "c1" / "store.db", [*MESSAGES, b"{broken"], latestRootBlobId="deadbeef")
-    turns, _, problems = only(tmp_path)
-    assert len(turns) == 3  # the second `yes` is the same blob
-    assert [one.code for one in problems] == ["bad-row"]
-
-
 def wrapped(message: dict[str, Any]) -> bytes:
     """A message as newer versions keep it: the fourth field of a node."""
     data = json.dumps(message).encode()
     return b"\x08\x01\x22" + bytes((len(data) & 0x7F | 0x80, len(data) >> 7)) + data
 
 
-@pytest.mark.parametrize("root", ["latest", "deadbeef"])
-def test_messages_inside_the_nodes_of_newer_chats_of_the_command_line_are_read(tmp_path: Path, root: str):
-    told: dict[str, Any] = {} if root == "latest" else {"latestRootBlobId": root}
-    cli_chat(tmp_path / "chats" / "0" / "c1" / "store.db", [wrapped(one) for one in MESSAGES[:5]], **told)
+CIRCLE = b"\x0a\x20" + b"\xaa" * 32
+WRAPPED = [wrapped(one) for one in MESSAGES[:5]]
+RAN = [("user", "Run it"), ("assistant", "Running")]
+STORED: dict[str, tuple[list[Any], dict[str, Any], list[tuple[str, str]], list[str]]] = {
+    "messages inside the nodes of newer chats": (WRAPPED, {}, RAN, []),
+    "messages inside nodes without a tree": (WRAPPED, {"latestRootBlobId": "deadbeef"}, RAN, []),
+    # the second `yes` is the same blob
+    "a chat without its tree": (
+        [*MESSAGES, b"{broken"],
+        {"latestRootBlobId": "deadbeef"},
+        [*RAN, ("user", "yes")],
+        ["bad-row"],
+    ),
+    "a tree that leads in circles": (MESSAGES, {"root": CIRCLE}, [*RAN, ("user", "yes")], []),
+}
+
+
+@pytest.mark.parametrize(("messages", "fields", "expected", "codes"), STORED.values(), ids=STORED)
+def test_messages_of_the_command_line_are_read_wherever_they_stand(
+    tmp_path: Path, messages: list[Any], fields: dict[str, Any], expected: list[tuple[str, str]], codes: list[str]
+):
+    path = cli_chat(tmp_path / "chats" / "0" / "c1" / "store.db", messages, **fields)
+    if "root" in fields:
+        Editor(tmp_path / "x").run("INSERT INTO blobs VALUES (?, ?)", ("aa" * 32, CIRCLE), path)
     turns, _, problems = only(tmp_path)
-    assert (said(turns), problems) == ([("user", "Run it"), ("assistant", "Running")], [])
+    assert (said(turns), [one.code for one in problems]) == (expected, codes)
     assert [(call.status, call.exit_code) for call in turns[1].tool_calls] == [("error", 2)]
 
 
@@ -281,11 +294,3 @@ def test_calls_of_the_command_line_are_read_in_every_spelling(tmp_path: Path):
     calls = [(c.name, c.command, c.paths, c.status) for turn in turns for c in turn.tool_calls]
     assert calls == [("Read", "", ("/a.py",), "error"), ("Read", "", ("/b.py",), "ok")]
     assert (session.tool_calls, session.tool_errors, problems) == (2, 1, [])
-
-
-def test_a_tree_that_leads_in_circles_ends(tmp_path: Path):
-    path = tmp_path / "chats" / "0" / "c1" / "store.db"
-    cli_chat(path, MESSAGES, root=b"\x0a\x20" + b"\xaa" * 32)
-    editor = Editor(tmp_path / "x")
-    editor.run("INSERT INTO blobs VALUES (?, ?)", ("aa" * 32, b"\x0a\x20" + b"\xaa" * 32), path)
-    assert len(only(tmp_path)[0]) == 3

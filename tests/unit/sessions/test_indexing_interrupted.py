@@ -101,12 +101,3 @@ def test_a_run_killed_in_the_middle_of_a_long_session_goes_on_there(root, undist
         rest, reading = lines.reading(long, resume)
         assert not reading.restarted
         assert 0 < len(rest) < 45
-
-
-def test_two_runs_at_once_leave_what_one_leaves(root, undisturbed, tmp_path):
-    expected, _ = undisturbed
-    runs = [in_child(Home(tmp_path), root) for _ in range(2)]
-    assert [ended(run) for run in runs] == [0, 0]
-    with Catalog.open(Home(tmp_path)) as catalog:
-        index_all(catalog, root)  # what one run left to the other is read by then, or now
-        assert dump(catalog, *WORDS) == expected

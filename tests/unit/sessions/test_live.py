@@ -14,7 +14,7 @@ import pytest
 
 from lerim.errors import Problem, TranscriptError
 from lerim.sessions.readers.live import live
-from lerim.sessions.readers.live.rows import Row, column_number, column_text, read_rows, table_columns
+from lerim.sessions.readers.live.rows import Row, column_number, column_text, read_rows
 from rights import bound, close
 
 
@@ -135,18 +135,6 @@ def test_a_database_locked_for_good_is_read_from_a_copy(path: Path) -> None:
         assert beside(path) == before
 
 
-@pytest.mark.parametrize("content", [None, b"", b"no database at all" * 50, b"SQLite format 3\0" + b"\xff" * 4096])
-def test_a_file_that_is_no_database_is_an_error_that_names_it(path: Path, content: bytes | None) -> None:
-    if content is None:
-        path.mkdir()
-    else:
-        path.write_bytes(content)
-    for one in (path, path.with_name("none.db")):
-        with pytest.raises(TranscriptError) as raised:
-            live.read_database(one, ids, [])
-        assert str(one) in str(raised.value)
-
-
 def test_the_connection_cannot_write(path: Path) -> None:
     path = path.parent / "a?mode=rw#b%20c ü" / path.name  # marks of an address are its name
     path.parent.mkdir()
@@ -193,14 +181,6 @@ def test_a_damaged_page_and_a_value_that_is_too_long_cost_their_rows(path: Path)
     assert len(found) + len(lost) == 202
     assert "c" not in {column_text(row[0]) for row in found}
     assert len({row[0] for row in found}) == len(found)
-
-
-def test_columns_are_those_of_a_table_and_of_no_view(path: Path) -> None:
-    with closing(make(path)) as writer:
-        writer.execute("CREATE VIEW seen AS SELECT * FROM thing")
-        assert live.read_database(path, lambda db: table_columns(db, "thing"), []) == {"id", "data"}
-        assert live.read_database(path, lambda db: table_columns(db, "seen"), []) == frozenset()
-        assert live.read_database(path, lambda db: table_columns(db, "none"), []) == frozenset()
 
 
 def test_values_of_any_type_become_text_and_numbers() -> None:

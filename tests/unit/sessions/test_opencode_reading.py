@@ -113,7 +113,7 @@ def test_a_session_has_its_prompts_answers_and_totals(read: Read) -> None:
     assert (session.ended - session.started).total_seconds() == 2.5
 
 
-def test_what_the_program_put_into_a_prompt_is_no_persons_word(read: Read) -> None:
+def test_what_the_program_or_a_plugin_put_into_a_prompt_is_no_persons_word(read: Read) -> None:
     store = Store()
     attached = {"type": "file", "mime": "text/plain", "filename": "a.py", "url": "file:///w/app/a.py"}
     read_file = text("Called the Read tool with the following input: {}", synthetic=True)
@@ -122,13 +122,6 @@ def test_what_the_program_put_into_a_prompt_is_no_persons_word(read: Read) -> No
     store.say("user", text("Continue if you have next steps", synthetic=True))
     store.say("user", text("<lerim-memories>\nUse tabs\n</lerim-memories>"))
     store.say("user", text("and <system-reminder>be brief</system-reminder>this"))
-    session, turns = read(store)
-    assert [turn.text for turn in turns if turn.role == "user"] == ["look at @a.py", "and this"]
-    assert session.prompts == 2
-
-
-def test_what_a_plugin_writes_into_a_message_is_not_the_persons(read: Read) -> None:
-    store = Store()
     search = "[search-mode]\nNEVER stop at first result.\n\n[analyze-mode]\nAlways look.\n---\nMUST ask.\n\n---\n\n"
     work = "<ultrawork-mode>\nAlways delegate.\n\n---\n\nNever ask.\n</ultrawork-mode>\n\n---\n\n"
     store.say("user", text(f"{search}Use uv\n\n---\n\nnot pip"))
@@ -137,9 +130,10 @@ def test_what_a_plugin_writes_into_a_message_is_not_the_persons(read: Read) -> N
     store.say("user", text("[dark-mode]\nis what I want"))
     store.say("user", text("[SYSTEM DIRECTIVE: OH-MY-OPENCODE - TODO CONTINUATION]\n\nAlways go on."))
     store.say("user", text("Always claim your task.\n<!-- OMO_INTERNAL_INITIATOR -->"))
-    _, turns = read(store)
+    session, turns = read(store)
     typed = ["Use uv\n\n---\n\nnot pip", "Use ruff", "Use ty", "[dark-mode]\nis what I want"]
-    assert [turn.text for turn in turns] == typed
+    assert [turn.text for turn in turns if turn.role == "user"] == ["look at @a.py", "and this", *typed]
+    assert session.prompts == 6
 
 
 INIT = "Create or update `AGENTS.md` for this repository.\n\nThe goal is a compact instruction file …\n\n"

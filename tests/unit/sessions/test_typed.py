@@ -47,6 +47,7 @@ OWN = "Always use uv here."
         "% change is shown in red if it is below zero\n% covered in green",
         "➜ look at the parser\n➜ then at the cart",
         "a | b\n    an indented line",
+        "```npm test``` fails on CI.\nNever use SQLite.\n",
         "",
     ],
 )
@@ -152,16 +153,6 @@ def test_tags_and_shorter_fences_in_a_fence_do_not_end_it(fenced: str) -> None:
     assert extract_own_words(f"{OWN}\n{fenced}\nNever use SQLite.") == f"{OWN}\n\nNever use SQLite."
 
 
-def test_code_in_three_backticks_within_a_line_opens_no_fence() -> None:
-    text = "```npm test``` fails on CI.\nNever use SQLite.\n"
-    assert extract_own_words(text) == text
-
-
-def test_the_parts_of_a_message_are_the_message() -> None:
-    text = f"{OWN}\n<file>x</file> and\n```\ny\n```\n> z\n\nFrom: a@b.invalid\nSubject: c\n\nd"
-    assert "".join(part.text for part in split_message(text)) == text
-
-
 @pytest.mark.parametrize(
     "piece",
     [
@@ -177,6 +168,7 @@ def test_the_parts_of_a_message_are_the_message() -> None:
         "<file>\n",
         "\n\n",
         "Hi ",
+        f"{OWN}\n<file>x</file> and\n```\ny\n```\n> z\n\nFrom: a@b.invalid\nSubject: c\n\nd",
     ],
 )
 def test_a_hostile_message_is_read_in_time_that_grows_with_it_alone(piece: str) -> None:
