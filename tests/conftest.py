@@ -48,9 +48,15 @@ homes = itertools.count(1)
 SESSIONS = Path(os.environ.get("LERIM_TEST_SESSIONS") or REPOSITORY.parent / "shared" / "transcripts")
 
 
+def pytest_collection() -> None:
+    """What is imported stays: searches for garbage in it would take a sixth of the time."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """What was imported stays: no search for garbage looks at it again."""
+    """No later search for garbage looks at what was imported."""
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -124,7 +125,8 @@ def write_work(organisation: Organisation, more: int) -> None:
 def start_worker(organisation: Organisation, number: int) -> subprocess.Popen[bytes]:
     """A worker on a machine whose clock is right, an hour ahead or an hour behind, in turn."""
     arguments = ("--concurrency", str(CONCURRENCY))
-    return organisation.start_worker(*arguments, environ=clock_ahead((0, HOUR, -HOUR)[number % 3]))
+    environ = clock_ahead((0, HOUR, -HOUR)[number % 3])
+    return organisation.start_worker(*arguments, environ=environ, python=sys.executable)
 
 
 def go_on(organisation: Organisation, workers: list[subprocess.Popen[bytes]], *, restarted: bool) -> None:
@@ -174,7 +176,7 @@ def test_a_worker_whose_disk_is_full_does_its_work(organisation: Organisation) -
     organisation.write_sessions(3)
     organisation.send()
     nothing_written = ("sh", "-c", 'ulimit -f 0; exec "$@"', "sh")
-    assert organisation.start_worker(within=nothing_written).wait(HANG) == 0
+    assert organisation.start_worker(within=nothing_written, python=sys.executable).wait(HANG) == 0
     assert organisation.status()["states"] == {"done": 3}
     assert {session for session, _, _, _ in organisation.candidates()} == {"claude:s0", "claude:s1", "claude:s2"}
 
@@ -222,7 +224,7 @@ def test_a_session_that_kills_its_reader_is_quarantined_after_three_tries_and_to
     (tmp_path / "hook").mkdir()
     (tmp_path / "hook" / "sitecustomize.py").write_text(POISON, encoding="utf-8")
     path = os.pathsep.join([str(tmp_path / "hook"), os.environ.get("PYTHONPATH", "")])
-    worker = organisation.start_worker(environ=os.environ | {"PYTHONPATH": path})
+    worker = organisation.start_worker(environ=os.environ | {"PYTHONPATH": path}, python=sys.executable)
     assert worker.wait(HANG) == 0
     status = organisation.status()
     assert status["states"] == {"done": 2, "quarantined": 1}

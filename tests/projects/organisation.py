@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ import pytest
 from desk import Desk, correction
 from postgres import PostgresServer, postgres
 from terminal import answer
+from warm_python import warm_python
 
 SUBJECTS = ("pathlib", "httpx", "orjson", "uvicorn", "msgspec", "polars", "sqlite", "attrs", "typer", "trio")
 
@@ -46,10 +46,11 @@ class Organisation:
         environ: Mapping[str, str] = os.environ,
         until_done: bool = True,
         within: Sequence[str] = (),
+        python: str = "",
     ) -> subprocess.Popen[bytes]:
         """A worker in a process of its own, which does not wait long for one that died. `within`: a command that runs
-        it."""
-        command = [*within, sys.executable, "-m", "lerim", "org", "worker", "--stalled-after", "2", *arguments]
+        it. `python` is `sys.executable` for one that is killed, or whose limits or clock are others."""
+        command = [*within, python or warm_python(), "-m", "lerim", "org", "worker", "--stalled-after", "2", *arguments]
         return subprocess.Popen(
             [*command, *(["--until-done"] if until_done else [])],
             env={**environ},

@@ -2,17 +2,21 @@
 processor time, or two with dspy, and is not what they look at.
 
 `warm_python()` is a program to start in place of `sys.executable`. It hands its arguments, environment, folder and
-streams to a server, whose fork runs `lerim` with them and ends with the program. Tests of a process itself, of its
-rights, limits or end, start the real one.
+streams to a server, whose fork runs `lerim` with them and ends with the program. So does a process that the fork starts
+by multiprocessing, with the file descriptors it inherits. Tests of a process itself, of its rights, limits or end,
+start the real one.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import fcntl
 import functools
 import gc
 import importlib
+import itertools
+import multiprocessing
 import os
 import pkgutil
 import select
@@ -26,25 +30,33 @@ import threading
 import traceback
 from pathlib import Path
 
-PACKAGES = ("lerim.assistant", "lerim.cli", "lerim.jobs", "lerim.maintenance", "lerim.models")
+PACKAGES = ("lerim.assistant", "lerim.cli", "lerim.jobs", "lerim.maintenance", "lerim.models", "lerim.org")
 PROGRAM = """#!{python} -IS
 import os, sys
 from _socket import AF_UNIX, SCM_RIGHTS, SOCK_SEQPACKET, SOL_SOCKET, socket
 arguments = sys.argv[1:]
-if "lerim" not in arguments:
+fds = [0, 1, 2]
+if arguments[-1:] == ["--multiprocessing-fork"]:
+    fds += [fd for fd in map(int, os.listdir("/proc/self/fd")) if fd > 2 and os.path.exists(f"/proc/self/fd/{{fd}}")]
+elif "lerim" in arguments:
+    del arguments[: arguments.index("lerim") + 1]
+else:
     os.execv({python!r}, [{python!r}, *arguments])
 server = socket(AF_UNIX, SOCK_SEQPACKET)
 server.connect({address!r})
-del arguments[: arguments.index("lerim") + 1]
-fields = [os.getcwd(), str(len(arguments)), *arguments, *map("=".join, os.environ.items())]
+lists = [list(map(str, fds)), arguments, list(map("=".join, os.environ.items()))]
+fields = [sys.argv[0], os.getcwd(), *(field for one in lists for field in (str(len(one)), *one))]
 text = b"\\0".join(map(os.fsencode, fields))
-server.sendmsg([text], [(SOL_SOCKET, SCM_RIGHTS, b"".join(fd.to_bytes(4, sys.byteorder) for fd in range(3)))])
+server.sendmsg([text], [(SOL_SOCKET, SCM_RIGHTS, b"".join(fd.to_bytes(4, sys.byteorder) for fd in fds))])
 code = int.from_bytes(server.recv(2) or b"\\1\\1", sys.byteorder, signed=True)
 if code < 0:
     os.kill(os.getpid(), -code)
 os._exit(code)
 """
 """Its imports are those that take no time."""
+MOST_FDS = 16
+ABOVE = 100
+"""A number that no file descriptor of these has."""
 
 
 @functools.cache
@@ -70,7 +82,8 @@ def warm_python() -> str:
 def _serve(address: str) -> None:
     for package in PACKAGES:
         for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
-            importlib.import_module(module.name)
+            with contextlib.suppress(ModuleNotFoundError):  # the packages of `lerim[org]`
+                importlib.import_module(module.name)
     gc.freeze()
     running: dict[int, tuple[int, socket.socket]] = {}
     """By a file descriptor that tells of its end: each fork, and who asked for it."""
@@ -95,11 +108,16 @@ def _serve(address: str) -> None:
 
 
 def _run(asked: socket.socket) -> None:
-    text, fds, _, _ = socket.recv_fds(asked, 1 << 20, 3)
-    folder, count, *fields = os.fsdecode(text).split("\0")
-    arguments, environ = fields[: int(count)], fields[int(count) :]
-    for number, fd in enumerate(fds):
-        os.dup2(fd, number)
+    text, received, _, _ = socket.recv_fds(asked, 1 << 20, MOST_FDS)
+    program, folder, *rest = os.fsdecode(text).split("\0")
+    fields = iter(rest)
+    numbers, arguments, environ = (list(itertools.islice(fields, int(count))) for count in fields)
+    asked = socket.socket(fileno=fcntl.fcntl(asked.detach(), fcntl.F_DUPFD_CLOEXEC, ABOVE))
+    moved = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, ABOVE) for fd in received]
+    for fd in received:
+        os.close(fd)
+    for fd, number in zip(moved, numbers, strict=True):
+        os.dup2(fd, int(number))
         os.close(fd)
     sys.stdin = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
     sys.stdout = open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
@@ -107,10 +125,14 @@ def _run(asked: socket.socket) -> None:
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(dict(one.split("=", 1) for one in environ))
-    sys.argv = ["lerim", *arguments]
     threading.Thread(target=_end_with, args=(asked,), daemon=True).start()
+    multiprocessing.set_executable(program)
     code = 1
     try:
+        if arguments[-1:] == ["--multiprocessing-fork"]:
+            sys.argv = ["-c", "--multiprocessing-fork"]
+            exec(arguments[-2])
+        sys.argv = ["lerim", *arguments]
         from lerim.__main__ import main
 
         code = main()
