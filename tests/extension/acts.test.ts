@@ -1,11 +1,11 @@
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { actOnMemory, changeKind, editMemory, promoteMemory, undoLastAction } from "../../extension/src/commands/acts";
 import { decideCandidate } from "../../extension/src/commands/candidates";
 import { maintainRoot } from "../../extension/src/commands/maintain";
 import { ConflictMerger } from "../../extension/src/commands/merging";
 import { chooseWhereQuotesGo } from "../../extension/src/editor/quotes";
 import * as protocol from "../../extension/src/protocol";
-import { candidate, FakeContext, memory, noMeaning } from "./fakes/sidecar";
+import { candidate, FakeContext, heldBack, memory, noMeaning } from "./fakes/sidecar";
 import { act, answers, cancelProgress, shown, Uri, window, workspace } from "./fakes/vscode";
 
 const root = "file:///repo";
@@ -163,23 +163,32 @@ const report: protocol.MaintainReport = {
 
 test("maintain says how far it is and what it proposes, and leads to the review", async () => {
   const opened: unknown[] = [];
-  context.answer(protocol.maintain, () => {
+  const { released, release } = heldBack();
+  context.answer(protocol.maintain, async () => {
     context.notify(protocol.maintainProgress, { root, stage: "freshness", done: 3, total: 9 });
     context.notify(protocol.maintainProgress, { root: "file:///other", stage: "links", done: 0, total: 0 });
+    await released;
     return report;
   });
   answers.choices.push("Open Review");
-  await maintainRoot(context.as(), { show: (folder) => Promise.resolve(void opened.push(folder)) });
+  vi.useFakeTimers();
+  const done = maintainRoot(context.as(), { show: (folder) => Promise.resolve(void opened.push(folder)) });
+  await vi.waitUntil(() => cancelProgress.isShown);
+  release();
+  await done;
   expect(shown.progress).toEqual(["Looking for memories to merge or archive in repo: comparing with the code (3 of 9)"]);
   expect(shown.messages[0]?.text).toBe("Lerim: 3 new candidates to review (2 to merge, 1 to archive).");
   await expect.poll(() => opened.length).toBe(1);
 });
 
 test("a maintain that is cancelled says so", async () => {
-  context.answer(protocol.maintain, () => {
-    cancelProgress.press();
-    throw new Error("Request cancelled");
-  });
-  await maintainRoot(context.as(), { show: () => Promise.resolve() });
+  context.answer(protocol.maintain, (_params, token) => new Promise((_resolve, reject) => {
+    token?.onCancellationRequested(() => reject(new Error("Request cancelled")));
+  }));
+  vi.useFakeTimers();
+  const done = maintainRoot(context.as(), { show: () => Promise.resolve() });
+  await vi.waitUntil(() => cancelProgress.isShown);
+  cancelProgress.press();
+  await done;
   expect(shown.messages[0]?.text).toBe("Lerim: The search for memories to merge or archive was cancelled.");
 });

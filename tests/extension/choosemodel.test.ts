@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { chooseModel, enterKey, findAddressError, forgetKey, isLocal } from "../../extension/src/commands/choosemodel";
 import * as protocol from "../../extension/src/protocol";
 import { FakeContext } from "./fakes/sidecar";
@@ -173,9 +173,12 @@ test("after a failed test another model can be chosen, or a budget that is used 
 test("Cancel ends the test, and the model is still chosen", async () => {
   context.answer(protocol.modelTest, (_params, token) => new Promise((_resolve, reject) => {
     token?.onCancellationRequested(() => reject(new Error("cancelled")));
-    cancelProgress.press();
   }));
-  await choose("GPT");
+  vi.useFakeTimers();
+  const done = choose("GPT");
+  await vi.waitUntil(() => cancelProgress.isShown);
+  cancelProgress.press();
+  await done;
   expect(shown.messages.at(-1)?.text).toContain("The model is still chosen");
 });
 

@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import * as protocol from "../../extension/src/protocol";
 import { syncRoot } from "../../extension/src/commands/sync";
 import { offerRepository } from "../../extension/src/editor/roots";
-import { FakeContext, report } from "./fakes/sidecar";
+import { FakeContext, heldBack, report } from "./fakes/sidecar";
 import { act, answers, cancelProgress, shown, Uri, window, workspace } from "./fakes/vscode";
 
 const root = Uri.file("/repo").toString();
@@ -19,18 +19,37 @@ function sync(): Promise<void> {
 }
 
 test("a sync shows its counts while it runs and offers the review at its end", async () => {
-  context.answer(protocol.sync, () => {
+  const { released, release } = heldBack();
+  context.answer(protocol.sync, async () => {
     context.progress.fire({ root, stage: "learning", sessionsDone: 3, sessionsTotal: 12, candidates: 2, message: "", settling: 0 });
     context.progress.fire({ root: "file:///other", stage: "learning", sessionsDone: 9, sessionsTotal: 9, candidates: 9, message: "", settling: 0 });
+    await released;
     return report();
   });
   answers.choices.push("Open Review");
-  await sync();
+  vi.useFakeTimers();
+  const done = sync();
+  await vi.waitUntil(() => cancelProgress.isShown);
+  release();
+  await done;
   expect(context.asked).toEqual([{ method: "lerim/sync", params: { root } }]);
   expect(shown.progress).toEqual(["Lerim: Finding candidates (3 of 12 sessions, 2 candidates)"]);
   expect(shown.messages).toMatchObject([{ severity: "info", text: "Lerim: 3 sessions read, 2 new candidates to review. The review lists 1 more finding under “Left out”.", choices: ["Open Review"] }]);
   expect(shown.commands).toEqual([{ id: "lerim.openReview", args: [] }]);
   expect(context.syncing.at(-1)).toBe("");
+});
+
+test("a double click on Sync in a notification does not press the Cancel that comes in its place", async () => {
+  const { released, release } = heldBack();
+  context.answer(protocol.sync, () => released.then(() => report()));
+  vi.useFakeTimers();
+  const done = sync();
+  await vi.waitUntil(() => context.asked.length === 1);
+  await vi.advanceTimersByTimeAsync(500); // as long as a double click may take
+  expect(cancelProgress.isShown).toBe(false);
+  release();
+  await done;
+  expect(cancelProgress.isShown, "and what ends that soon shows none at all").toBe(false);
 });
 
 test("a sync that finds nothing new says so, and offers the review only if something waits there", async () => {
@@ -58,9 +77,12 @@ test("a sync that finds no session offers those of another folder, uses them and
 test("Cancel reaches the sidecar, and what was found is said to be kept", async () => {
   context.answer(protocol.sync, (_params, token) => new Promise((_resolve, reject) => {
     token?.onCancellationRequested(() => reject(new Error("Request cancelled")));
-    cancelProgress.press();
   }));
-  await sync();
+  vi.useFakeTimers();
+  const done = sync();
+  await vi.waitUntil(() => cancelProgress.isShown);
+  cancelProgress.press();
+  await done;
   expect(shown.messages[0]?.text).toContain("Sync cancelled");
   expect(context.syncing.at(-1)).toBe("");
 });

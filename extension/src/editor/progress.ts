@@ -1,13 +1,38 @@
 import * as vscode from "vscode";
 
-/** Shows a notification with Cancel while `work` runs; undefined if the person cancelled. */
-export function withCancelButton<Result>(title: string, work: (token: vscode.CancellationToken, progress: vscode.Progress<{ message?: string; increment?: number }>) => Promise<Result>): Thenable<Result | undefined> {
-  return vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: true }, async (progress, token) => {
-    try {
-      return await work(token, progress);
-    } catch (error) {
-      if (token.isCancellationRequested) return undefined;
-      throw error;
-    }
-  });
+interface Step {
+  message?: string;
+  increment?: number;
+}
+
+/** How long work runs before its notification is shown, in milliseconds. It is shown where the notification was whose button started the work: the second click of a double click would press its Cancel. */
+const quietMs = 700;
+
+/** Runs `work`, with a notification with Cancel if it takes longer than a moment; undefined if the person cancelled. */
+export async function withCancelButton<Result>(title: string, work: (token: vscode.CancellationToken, progress: vscode.Progress<Step>) => Promise<Result>): Promise<Result | undefined> {
+  const cancel = new vscode.CancellationTokenSource();
+  const early: Step[] = [];
+  let report = (step: Step): void => void early.push(step);
+  const result = work(cancel.token, { report: (step) => report(step) });
+  const settled = result.then(() => true, () => true);
+  if (!(await Promise.race([settled, sleep(quietMs)]))) {
+    await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: true }, (progress, token) => {
+      token.onCancellationRequested(() => cancel.cancel());
+      report = (step) => progress.report(step);
+      early.forEach(report);
+      return settled;
+    });
+  }
+  try {
+    return await result;
+  } catch (error) {
+    if (cancel.token.isCancellationRequested) return undefined;
+    throw error;
+  } finally {
+    cancel.dispose();
+  }
+}
+
+function sleep(milliseconds: number): Promise<false> {
+  return new Promise((resolve) => setTimeout(() => resolve(false), milliseconds));
 }

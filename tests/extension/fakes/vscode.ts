@@ -122,7 +122,7 @@ export const answers = {
 };
 
 /** The running progress notification's Cancel. */
-export const cancelProgress = { press: (): void => undefined };
+export const cancelProgress = { isShown: false, press: (): void => undefined };
 
 /** The person's settings, by their names without `lerim.`. */
 export const configured = new Map<string, unknown>();
@@ -158,6 +158,7 @@ export function reset(): void {
   tabGroups.all = [];
   tabGroups.activeTabGroup.activeTab = undefined;
   commentThreads.length = 0;
+  cancelProgress.isShown = false;
 }
 
 export interface FakeItem {
@@ -279,7 +280,7 @@ export const window = {
   tabGroups,
   withProgress: async <T>(options: { title: string }, work: (progress: { report(step: { message?: string }): void }, token: CancellationTokenSource["token"]) => Promise<T>): Promise<T> => {
     const cancel = new CancellationTokenSource();
-    cancelProgress.press = () => cancel.cancel();
+    Object.assign(cancelProgress, { isShown: true, press: () => cancel.cancel() });
     return work({ report: (step) => shown.progress.push(`${options.title}: ${step.message ?? ""}`) }, cancel.token);
   },
   showTextDocument: (target: Uri | { uri: Uri }, options?: { selection?: Range; preview?: boolean }) => {
