@@ -10,7 +10,7 @@ from lerim.extraction.facts.sentences import find_sentences
 from lerim.extraction.ranking.features import FEATURE_NAMES, describe_surroundings, passage_features
 from lerim.extraction.ranking.passages import TurnPassage, split_passages
 from lerim.extraction.signals.draft import Exchange
-from lerim.sessions.model import QuestionAnswer, Role, ToolCall, Turn, TurnKind
+from lerim.sessions.model import Role, ToolCall, Turn, TurnKind
 
 
 def turn(text: str, role: Role = "user", *calls: ToolCall, unattended: bool = False) -> Turn:
@@ -137,26 +137,6 @@ def test_only_a_persons_own_words_are_theirs() -> None:
     assert list(split_passages(turn("Keep the old API for one release.", unattended=True))) == []
     called = replace(turn("/review Keep the old API for one release."), kind="command")
     assert [one.text for one in split_passages(called)] == ["Keep the old API for one release."]
-
-
-def test_answers_plans_and_feedback_are_passages_of_their_own_kind() -> None:
-    calls = (
-        ToolCall(
-            "1",
-            "AskUserQuestion",
-            "ask",
-            "ok",
-            answers=(QuestionAnswer("Which store?", ("SQLite", "Files"), "SQLite"),),
-        ),
-        ToolCall("2", "ExitPlanMode", "plan", "ok", plan="We write to a copy first."),
-        ToolCall("3", "Edit", "edit", "denied", feedback="Do not touch the lock file."),
-    )
-    found = [(one.source, one.text, one.is_persons) for one in split_passages(turn("", "assistant", *calls))]
-    assert found == [
-        ("answer", "SQLite", True),
-        ("plan", "We write to a copy first.", False),
-        ("feedback", "Do not touch the lock file.", True),
-    ]
 
 
 def row(passage: TurnPassage, of: Turn, now: Exchange, after: Turn | None = None) -> dict[str, float]:

@@ -7,13 +7,11 @@ import pytest
 
 from catalog_dump import ByName, add, found, index_all, listed, write
 from claude_lines import SESSION, answer, call, encoded, prompt, reply, text
-from lerim.errors import TranscriptError
 from lerim.files import encode_path
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.discovery import DiscoveredStores, compare_stamps, split_likely_transcripts
 from lerim.sessions.model import Session, Transcript, Turn
-from lerim.sessions.readers.engine.whole_session import WholeReading
 from lerim.sessions.search import SessionFilters
 
 
@@ -145,17 +143,6 @@ def test_sessions_are_listed_newest_first(catalog, root):
     index_all(catalog, root)
     assert [Path(row.place).stem for row in listed(catalog, "app")] == ["new", "old"]
     assert [Path(row.place).stem for row in listed(catalog, limit=1)] == ["new"]
-
-
-def test_a_transcript_that_could_not_be_parsed_is_tried_again_when_it_changes(catalog):
-    def fail(_):
-        raise TranscriptError("It is not one", where="/x/a.jsonl", todo="")
-
-    one = Transcript("claude", Path("/x/a.jsonl"), "a", 1, 2, 3)
-    assert next(catalog.index_transcripts([(one, WholeReading(one, fail))], ByName())).failed
-    assert compare_stamps(DiscoveredStores([one]), catalog.load_stamps()).unchanged == 1
-    grown = Transcript("claude", one.path, "a", 2, 2, 3)
-    assert compare_stamps(DiscoveredStores([grown]), catalog.load_stamps()).changed == (grown,)
 
 
 def test_lone_surrogates_null_bytes_and_impossible_times_are_stored(catalog):
