@@ -1,6 +1,5 @@
 """The queue of work: nothing is lost when a process dies, nothing is tried for ever, and nothing dies untried."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -168,15 +167,6 @@ def test_a_failed_job_keeps_its_back_off_and_its_progress_and_a_person_may_have_
     clock.now += 60
     assert catalog.claim_job("app", began=started) is None  # due again within the same run, it waits for the next
     assert claimed(catalog, began=clock.now)
-
-
-def test_sessions_outside_the_asked_time_are_not_taken(catalog):
-    middle = datetime(2024, 6, 1, tzinfo=UTC)
-    assert claimed(catalog, until=middle).transcript.session_id == "old"
-    assert catalog.claim_job("app", until=middle) is None
-    catalog.recover_jobs("app")
-    assert claimed(catalog, since=middle).transcript.session_id == "new"
-    assert catalog.claim_job("app", since=middle) is None
 
 
 def test_the_job_of_a_deleted_transcript_waits_until_it_is_back(catalog, root):

@@ -15,7 +15,6 @@ import pytest
 from lerim.errors import Problem, TranscriptError
 from lerim.sessions.readers.live import live
 from lerim.sessions.readers.live.rows import Row, column_number, column_text, read_rows
-from rights import bound, close
 
 
 def make(path: Path, journal: str = "wal") -> sqlite3.Connection:
@@ -89,26 +88,6 @@ def test_a_writer_that_may_not_wait_writes_while_we_read(path: Path, journal: st
         found = live.read_database(path, work, [])
         assert len(wrote) == (1 if journal == "wal" else 2)
         assert found == (["a"] if journal == "wal" else ["a", "b1", "b2"])
-
-
-@pytest.mark.parametrize("journal", ["wal", "delete"])
-def test_nothing_is_written_beside_the_database_not_even_where_nobody_may(tmp_path: Path, journal: str) -> None:
-    path = tmp_path / "agent" / "store.db"
-    path.parent.mkdir()
-    with elsewhere(path, f"PRAGMA journal_mode = {journal}"):
-        before = beside(path)
-        assert read(path) == ["a"]
-        close(path.parent)
-        try:
-            with bound():
-                assert read(path) == ["a"]
-        finally:
-            close(path.parent, mode=0o755)
-        assert beside(path) == before
-    with closing(sqlite3.connect(path)) as last:  # whoever closes a database last puts its log away
-        last.execute("SELECT * FROM thing").fetchall()
-    assert read(path) == ["a"]
-    assert list(beside(path)) == ["store.db"]
 
 
 @pytest.mark.parametrize("ending", ["-wal", "-journal"])

@@ -163,14 +163,6 @@ def test_a_search_in_a_project_of_very_many_turns_finds_its_turns_alone(home):
             assert count == [int(bool(turn))]
 
 
-def test_a_file_that_no_turn_touched_finds_nothing(home):
-    call = ToolCall("e", "Edit", "edit", "ok", paths=("src/app.py",))
-    bench.index_sessions(home, [bench.make_session("one", said("the harbour is closed", calls=(call,)))])
-    with Catalog.open(home) as catalog:
-        for file, found_turns in (("app.py", 1), ("other.py", 0)):
-            assert len(catalog.search_turns("harbour", filters=SessionFilters(file=file))) == found_turns
-
-
 def test_what_was_copied_into_other_sessions_comes_once_before_other_turns(home):
     copied = "The quicksilver pump is described at some length in the manual of the plant, with pictures of it."
     index_texts(home, {"a": [copied], "b": [copied, "ordinary"], "c": [copied, "quicksilver"]})
