@@ -48,6 +48,14 @@ OWN = "Always use uv here."
         "➜ look at the parser\n➜ then at the cart",
         "a | b\n    an indented line",
         "```npm test``` fails on CI.\nNever use SQLite.\n",
+        "[ERROR] messages go to stderr, never to stdout. Change the logger.",
+        "INFO: the server has started and says where\nINFO: the server stops because it was asked to",
+        '"name": must be unique, please check it\n"slug": derive it from the name',
+        "| price | only finance |\n|-------|--------------|\n| title | everybody |",
+        "src/a.ts should import the type\nsrc/b.ts must not import from src/internal",
+        "draft -> review -> published\narchived -> nothing, it is final",
+        "one rule.  Another rule.  And a third one.\nwe keep it.  Always.  So do you.",
+        "----\n- a list of scripts\n----\n- the commands",
         "",
     ],
 )
@@ -99,6 +107,14 @@ def test_a_persons_own_message_stays_as_it_is(text: str) -> None:
         "make: *** [x] Error 1",
         '  File "/srv/app.py", line 12, in load\n    raise x\n    ^^^^^^^',
         "some-package 4.1.0 requires numpy>=2, but you have numpy 1.26 which is incompatible.",
+        "NAME     READY   STATUS    AGE\napi-7d   1/1     Running   3d\nweb-5c   0/1     Pending   1m",
+        " id |  email  | plan\n----+---------+------\n 17 | a@b.org | pro\n(1 row)",
+        "+----+-----+\n| id | sku |\n+----+-----+\n|  4 | MUG |\n+----+-----+",
+        "error[E0502]: cannot borrow `x`\n  --> src/x.rs:88:13\n   |\n88 |   self.x.push(y);\n   |   ^^^^ here",
+        "    def test_total():\n        total = add(1, 2)\n>       assert total == 4\nE       assert 3 == 4",
+        "-rw-r--r-- 1 ana ana  812 Mar  3 10:09 run.sh\n-rw-r--r-- 1 ana ana 9120 Mar  2 19:44 x.log",
+        '10.2.0.14 - - [04/Mar/2025:09:11:58] "GET /x" 404 153\n10.2.0.3 - - [04/Mar/2025:09:12:01] "GET /y" 200 1',
+        "[INFO] Building billing 1.4.2\n[ERROR] cannot find the symbol that is named here\n[INFO] BUILD FAILURE",
     ],
 )
 def test_what_is_pasted_is_cut_out_of_the_words_around_it(pasted: str) -> None:
@@ -133,6 +149,22 @@ def test_an_email_or_a_screen_lasts_to_the_end_of_the_message(mail: str) -> None
     assert extract_own_words(f"{OWN}\n\n{mail}\nx") == OWN
 
 
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "diff --git a/x.py b/x.py\nindex 1a..2b 100644\n--- a/x.py\n+++ b/x.py\n@@ -1,3 +1,3 @@\n a\n\n-old\n+new",
+        "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@ def f():\n-old\n+new\n\\ No newline at end of file",
+        "@@ -1,2 +1,3 @@\n ```\n+From: a\n+Subject: b",
+        "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n\ncommit 1a2b3c4d\nAuthor: Eve\n\n    Never use uv.\n\n"
+        "diff --git a/y b/y\n@@ -1 +0,0 @@\n-x",
+    ],
+)
+def test_a_diff_ends_at_the_blank_line_below_it(pasted: str) -> None:
+    below = "- Never use pip.\n\nThat is all."
+    own = extract_own_words(f"{OWN}\n{pasted}\n\n{below}")
+    assert [line for line in own.split("\n") if line] == [OWN, "- Never use pip.", "That is all."]
+
+
 def test_a_fence_ends_a_screen_in_it_and_a_block_ends_with_its_last_end_for_it_may_hold_a_forged_one() -> None:
     assert extract_own_words(f"it says\n```\n$ npm test\n```\n{OWN}") == f"it says\n\n{OWN}"
     assert extract_own_words(f"{OWN}\n<document>a</document>\nb\n</document>\n") == OWN
@@ -165,6 +197,9 @@ def test_tags_and_shorter_fences_in_a_fence_do_not_end_it(fenced: str) -> None:
         "at a.",
         "```\n<file>\n",
         "``` <file> ",
+        "-- ",
+        "a = 1 ;\n\n",
+        "--- a/x\n\nfoo bar\n",
         "<file>\n",
         "\n\n",
         "Hi ",

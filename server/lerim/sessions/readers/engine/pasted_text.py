@@ -1,8 +1,8 @@
 """Splits a person's message into their own words and the text they pasted.
 
-Pasted text without a mark is recognised line by line, by how a line begins. A rule for such a line must be a form that
-nobody writes in a sentence of their own. Output that looks like prose or a table of words (kubectl, psql, `git status`)
-has no such form, so it counts as the person's words.
+Pasted text without a mark is recognised line by line, by how a line begins, or by the shape of several lines
+(`output_shape.py`). A rule for the beginning of a line must be a form that nobody writes in a sentence of their own.
+Output that looks like prose (`git status`) has neither, so it counts as the person's words.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from lerim.code_fences import next_fence
+from lerim.sessions.readers.engine.output_shape import classify_line, find_output_lines
 
 _DOCUMENTS = (
     "article|attachments?|channel|comments?|contents?|context|data|documents?|docs?|e?mails?|errors?|excerpt|files?|html|issue|"
@@ -30,9 +31,11 @@ _LOG_LINES = {
     "date and time": r"\[?\d{4}(?P<sign>[-/])\d\d(?P=sign)\d\d[T ]\d\d:\d\d:\d\d|\[\d\d[/.]\d\d[/.]\d\d(?:\d\d)?,? \d",
     "syslog": r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d ",
     "time": rf"\[\d\d:\d\d:\d\d\b|\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})? [\[(]?{_LEVEL}",
-    "level": r"(?i:\[(?:info|warn(?:ing)?|error|debug|trace|fatal)\])",
     "error": r"[A-Za-z_][\w.]{0,80}(?:Error|Exception|Warning): ",
-    "JSON": r"\{?\"[\w$@./-]{1,60}\"\s?: ?(?=\S)",
+    "JSON": (
+        r"\{?\"[\w$@./-]{1,60}\"\s?: ?(?:[\[{]\s{0,4}$|(?=[\"\[{\d-]|true\b|false\b|null\b)[^\n]{0,100000}"
+        r"[\"\]}\de],?\s{0,4}$)"
+    ),
     "place in a file": (
         r"[\w./\\-]{1,200}\.\w{1,6}(?::\d{1,6}:\d{1,6}(?::|\s{0,4}$|(?= - (?:error|warning)))|"
         r"(?::\d{1,6}|\(\d{1,6},\d{1,6}\)): (?:error|warning|note)(?::| [A-Z]{1,4}\d))"
@@ -58,7 +61,10 @@ _LOG_LINES = {
 }
 """How a line of a log or of a tool's output begins, by what writes it."""
 _LOGGED = re.compile(rf"\s{{0,40}}(?:{'|'.join(_LOG_LINES.values())})")
-_MAYBE_LOGGED = re.compile(rf"\s{{0,40}}(?:\[?\d{{4}}-\d\d-\d\d[T ]\d|\d\d:\d\d:\d\d\b|{_LEVEL}[:\s\[|])")
+_LEVEL_MARK = re.compile(r"\s{0,40}(?i:\[(?:info|warn(?:ing)?|error|debug|trace|fatal)\])")
+_MAYBE_LOGGED = re.compile(
+    rf"{_LEVEL_MARK.pattern}|\s{{0,40}}(?:\[?\d{{4}}-\d\d-\d\d[T ]\d|\d\d:\d\d:\d\d\b|{_LEVEL}[:\s\[|])",
+)
 """Matches how a line of a log may begin, or a person's sentence: `10:30:00 is when it runs`, `WARN: never touch it`."""
 _FRAME = re.compile(r"\s{0,40}File \"[^\"\n]{1,300}\", line ")
 """Matches a line of a Python traceback; the line after it may be its source code."""
@@ -97,13 +103,20 @@ _SCREEN = re.compile(
     rf"[\w.-]{{1,40}}@[\w.-]{{1,60}}[: ][~/][^\s$%#>]{{0,80}}[#>] \S|"  # root@host:/app# ls, ana@host ~/shop> ls
     rf"% [a-z./~]\S{{0,40}}(?:(?: \S{{1,60}})?\s{{0,4}}$|(?: [^\n]{{0,100}})? (?:-{{1,2}}\w|\S{{0,60}}[./=]\w))|"
     rf"(?:PS )?[A-Z]:\\[^\n>]{{0,200}}>|"  # PS C:\app> dir
-    rf"(?:\([\w.-]{{1,40}}\) )?➜ {{2}}|diff --git a/|--- a/\S|@@ -\d|"
+    rf"(?:\([\w.-]{{1,40}}\) )?➜ {{2}}|"
     rf"[⏺❯›⎿│┃┌└├╭╰]|"  # an agent's own screen
     rf"#{{1,6}} (?:(?i:from|in|of|file|see):? )?[`*]{{0,2}}[\w./-]{{1,80}}\.(?:md|mdc|rst|txt)\b|"  # AGENTS.md
     rf"[\w.@-]{{2,40}}(?: [A-Z][\w.'-]{{0,30}}){{0,3}}(?: APP| BOT)?\s{{1,4}}(?:[—–-] )?\[?{_CLOCK}\]?\s{{0,4}}$|"
     rf"\[{_CLOCK}\] [^\n:]{{1,60}}:)"
 )
 """Matches the start of text copied from a terminal, an agent's screen, a chat or a document; nothing marks its end."""
+_DIFF = re.compile(r"\s{0,8}(?:diff --git a/|--- a/\S|@@ -\d)")
+_HUNK = re.compile(r"\s{0,8}@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@")
+_DIFF_HEADER = re.compile(
+    r" {0,8}(?:diff --git |index [0-9a-f]|--- |\+\+\+ |@@ |\\ No newline|(?:new|deleted) file mode |(?:old|new) mode "
+    r"|(?:dis)?similarity index |(?:rename|copy) (?:from|to) |Binary files |GIT binary patch|commit [0-9a-f]{7,64}"
+    r"|(?:Author|Date|Merge): | {4})"
+)
 _PLAN = re.compile(r"\s{0,8}(?:Implement the following plan|PLEASE IMPLEMENT THIS PLAN):[ \t]{0,8}\n")
 
 
@@ -182,10 +195,16 @@ def _split_lines(text: str) -> tuple[list[MessagePart], bool]:
     lines = [f"{line}\n" for line in text.split("\n")] if text else []
     lines[-1:] = [line[:-1] for line in lines[-1:]]
     mail_start = _find_mail(lines)
-    logged = _find_logged(lines[:mail_start])
+    output = find_output_lines(lines[:mail_start], _find_logged(lines[:mail_start]))
     fence = ""
+    diff_end = 0
     parts: list[MessagePart] = []
     for at, line in enumerate(lines[:mail_start]):
+        if not fence and at >= diff_end and _DIFF.match(line):
+            diff_end = _find_diff_end(lines, at)
+        if at < diff_end:
+            parts.append(MessagePart(False, line))
+            continue
         was, fence = fence, _next_fence(line, fence)
         if was or fence:
             parts.append(MessagePart(False, line))
@@ -194,18 +213,42 @@ def _split_lines(text: str) -> tuple[list[MessagePart], bool]:
         elif _SCREEN.match(line):
             return [*parts, MessagePart(False, "".join(lines[at:]))], True
         else:
-            parts.append(MessagePart(not (line.lstrip().startswith(">") or at in logged), line))
+            parts.append(MessagePart(not (line.lstrip().startswith(">") or at in output), line))
     continues = mail_start < len(lines)
     return [*parts, MessagePart(False, "".join(lines[mail_start:]))], continues
 
 
+def _find_diff_end(lines: list[str], start: int) -> int:
+    """Returns the index of the line after a diff: the first below a blank line that belongs neither to a change nor to
+    its head. A change has as many lines as its head says."""
+    old = new = 0
+    for at in range(start, len(lines)):
+        line = lines[at].rstrip("\r\n")
+        if hunk := _HUNK.match(line):
+            old, new = int(hunk[1] or 1), int(hunk[2] or 1)
+        elif (old > 0 or new > 0) and line[:1] in ("", " ", "+", "-"):
+            old -= line[:1] != "+"
+            new -= line[:1] != "-"
+        elif line.strip() and not lines[at - 1].strip() and not _DIFF_HEADER.match(line):
+            return at
+    return len(lines)
+
+
 def _find_logged(lines: list[str]) -> set[int]:
-    """Returns the indexes of the lines of a log. A line that may be a sentence is one only beside another such line;
-    the source code that a traceback shows belongs to it."""
+    """Returns the indexes of the lines of a log; the source code that a traceback shows belongs to it. Lines that may
+    be sentences are lines of a log beside one that is none, or beside another that is no sentence."""
     logged = {at for at, line in enumerate(lines) if _LOGGED.match(line)}
     logged |= {at for at in range(1, len(lines)) if lines[at].startswith("    ") and _FRAME.match(lines[at - 1])}
-    alike = logged | {at for at, line in enumerate(lines) if _MAYBE_LOGGED.match(line)}
-    return logged | {at for at in alike if at - 1 in alike or at + 1 in alike}
+    starts = {at: match.end() for at, line in enumerate(lines) if (match := _MAYBE_LOGGED.match(line))}
+    for _, numbered in groupby(enumerate(sorted(logged | starts.keys())), key=lambda pair: pair[1] - pair[0]):
+        group = [at for _, at in numbered]
+        unlike_sentences = [
+            at for at in group if at not in logged and classify_line(lines[at][starts[at] :]) != "sentence"
+        ]
+        is_log = unlike_sentences and (len(group) > 1 or _LEVEL_MARK.match(lines[group[0]]))
+        if is_log or any(at in logged for at in group):
+            logged.update(group)
+    return logged
 
 
 def _find_mail(lines: list[str]) -> int:
