@@ -56,7 +56,7 @@ def test_an_error_that_several_sessions_met_is_one_friction_that_comes_back_with
     assert desk.sync().candidates == []
     desk.session("s2", *ran("two", REFUSED.format(port=5433)))
     [found] = desk.sync().candidates
-    assert found.title.startswith("`npm test` fails in session after session: connect ECONNREFUSED 127.0.0.1:5432")
+    assert found.title == "`npm test` fails in session after session: connect ECONNREFUSED … (database of the shop)"
     assert found.signal == "friction"
     assert [(item.who, item.quote) for item in found.evidence] == [
         ("tool", "connect ECONNREFUSED 127.0.0.1:5432 (database of the shop)"),
@@ -154,3 +154,22 @@ def test_fingerprints_see_through_numbers_folders_and_hashes_and_tell_errors_apa
     assert one == error_fingerprint("ENOENT: no such table: carts at /srv/ana/work/db.py:371 (ffee012345)")
     assert one != error_fingerprint("ENOENT: no such table: orders at /home/kim/shop/db.py:12 (a1b2c3d4e5)")
     assert error_fingerprint("Error: 1 2 3") == ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("after 1.5s", "after 950ms"),
+        ("after 1m 30s", "after 12 seconds"),
+        ("after 1,204 ms", "after 98 ms"),
+        ("at 10.0.0.1:5432", "at 127.0.0.1:65000"),
+        ("at 0x7fff12", "at 0x1"),
+        ("since 2025-03-01T10:00:00Z", "since 2025-03-02T11:30:00.25Z"),
+        ("with code -1", "with code 5"),
+    ],
+)
+def test_an_error_that_differs_only_by_numbers_is_proposed_once(desk: Desk, one: str, other: str) -> None:
+    for number, value in enumerate((one, other, one, other)):
+        output = f"Exit code 1\nError: connect ECONNREFUSED by the database of the shop {value}"
+        desk.session(f"s{number}", *ran(f"number {number}", output))
+    assert [found.signal for found in desk.sync().candidates] == ["friction"]

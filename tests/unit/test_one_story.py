@@ -22,7 +22,7 @@ CANDIDATES = {
     "Use pathlib instead of os.path in src/app.py": "user",
     "`uv run pytest -q` needs `pythonpath` in `pyproject.toml`": "tool",
     "Use structlog instead of print in src/log.py": "user",
-    "`npm test` fails in session after session: connect ECONNREFUSED 127.0.0.1:5432 (database of the…": "tool",
+    "`npm test` fails in session after session: connect ECONNREFUSED … (database of the shop)": "tool",
 }
 """What the story teaches in so many words, and who says so first."""
 PLANNED = ("Store the rates in SQLite, because the site is often down.", False)

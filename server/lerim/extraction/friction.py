@@ -17,19 +17,29 @@ from lerim.redaction import clean_text, find_flags, show_hidden
 from lerim.sessions import Friction, Platform, ToolCall, Turn
 
 _STANDING = compile_later(r"already (?:used by|checked out|in use)|Permission denied|Could not read from remote")
-_PATH = compile_later(r"(?:[a-z]:)?(?:[\\/][\w.@~+-]{1,80}){2,20}")
-_VARIES = compile_later(r"\b[0-9a-f]{7,64}\b|\d{1,40}")
+_PATH = compile_later(r"(?:[A-Za-z]:)?(?:[\\/][\w.@~+-]{1,80}){2,20}")
+_UNIT = r"(?:[nµum]?s|secs?|seconds?|m|mins?|minutes?|h|hours?|[kmg]i?b|b|bytes?|%)"
+_NUMBER = rf"[-+]?\d{{1,40}}(?:[.,:t-]\d{{1,40}}){{0,8}}(?:z|\s?{_UNIT}(?![a-z0-9]))?"
+_VARIES = compile_later(rf"(?i:(?:0x[0-9a-f]{{1,40}}|\b[0-9a-f]{{7,64}}\b|{_NUMBER})\s?){{1,20}}")
+"""Hashes, addresses, times, and numbers with their units, one or several in a row."""
 _WORD = compile_later(r"[a-z]{3,40}")
+_MAX_ERROR_CHARS = 160
 
 
 def error_fingerprint(error: str) -> str:
-    """Returns the fingerprint of an error line without folders, numbers and hashes, or "" if too few words are left to
-    distinguish it from others."""
-    one_line = wording.squeeze_spaces(output_lines.strip_control_characters(error)).lower()
-    plain = _VARIES.sub("#", _PATH.sub("/", one_line))[:160]
+    """Returns the fingerprint of an error line without what varies, or "" if too few words are left to distinguish it
+    from others."""
+    plain = _leave_out_varying(output_lines.strip_control_characters(error)).lower()
     if len(_WORD.findall(plain)) < 3:
         return ""
     return hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def _leave_out_varying(error: str) -> str:
+    """Returns the first words of an error line, with an ellipsis for each folder, number and hash: the same words,
+    whichever session met the error."""
+    one_line = wording.squeeze_spaces(error)
+    return wording.squeeze_spaces(_VARIES.sub("… ", _PATH.sub("…", one_line)))[:_MAX_ERROR_CHARS].strip()
 
 
 def find_frictions(turn: Turn, session: str) -> Iterator[Friction]:
@@ -60,8 +70,8 @@ def _find_error(call: ToolCall) -> str:
 def draft_friction(now: Friction, before: list[Friction], platform: Platform) -> Candidate:
     """Returns the candidate for an error that earlier sessions also ran into."""
     all_of = sorted([*before, now], key=lambda one: one.time)
-    first = all_of[0]  # its words make the claim in every session, so that a repetition is recognized
-    error = wording.squeeze_spaces(first.message)
+    first = all_of[0]
+    error = _leave_out_varying(first.message)  # so that the claim is recognized, whichever session is read first
     start = f"`{first.command}` fails" if len(first.command) <= 30 else f"`{first.command.split()[0]}` fails"
     title = f"{start} in session after session: {error}"
     body = f"`{first.command}` met “{error}” in more than one session, and each of them spent time on it."
