@@ -21,7 +21,7 @@ from window import server_environ, write_memory
 
 SECONDS = 60
 """For hangs only."""
-ROUNDS = 75
+ROUNDS = 40
 
 
 class Raw:

@@ -53,16 +53,6 @@ def bystander() -> Iterator[subprocess.Popen[bytes]]:
 
 
 @pytest.mark.asyncio
-async def test_it_says_what_it_can_and_asks_to_watch_memory_files(editor: Editor) -> None:
-    result = await editor.start()
-    assert result.capabilities.hover_provider
-    assert result.capabilities.code_lens_provider is not None
-    assert result.server_info.name == "lerim"
-    await editor.until(lambda: editor.watched)
-    assert "**/.lerim/memory/**/*.md" in str(editor.watched)
-
-
-@pytest.mark.asyncio
 async def test_a_bad_setting_is_one_message_and_the_server_goes_on(editor: Editor) -> None:
     write_memory(editor.repo)
     await editor.start()

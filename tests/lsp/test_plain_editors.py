@@ -50,21 +50,10 @@ async def test_the_actions_on_a_memory_are_run_by_the_server(editor: Editor) -> 
     assert not own.exists() and (editor.home / ".lerim/memory/decisions/20260802-own.md").exists()
 
 
-async def test_a_merge_conflict_is_resolved_by_the_server(editor: Editor) -> None:
-    path = write_memory(editor.repo)
+@pytest.mark.parametrize("own", [False, True], ids=["of the project", "of one's own"])
+async def test_a_merge_conflict_is_resolved_by_the_server(editor: Editor, own: bool) -> None:
+    path = write_memory(editor.home if own else editor.repo)
     text = path.read_text("utf-8")
-    both = text.replace("confidence: 0.9", "<<<<<<< HEAD\nconfidence: 0.9\n=======\nconfidence: 0.8\n>>>>>>> other")
-    path.write_text(both, encoding="utf-8")
-    await editor.start(has_extension=False)
-    offered = await find_commands(editor, editor.open("", both, path.as_uri()))
-    assert "Merged" in await run(editor, "lerim.mergeMemory", offered["lerim.mergeMemory"])
-    assert "<<<<<<<" not in path.read_text("utf-8")
-
-
-async def test_a_merge_conflict_in_a_memory_of_ones_own_is_resolved_too(editor: Editor) -> None:
-    path = editor.home / ".lerim/memory/decisions" / f"{RECORD.id}.md"
-    path.parent.mkdir(parents=True)
-    text = write_memory(editor.repo).rename(path).read_text("utf-8")
     both = text.replace("confidence: 0.9", "<<<<<<< HEAD\nconfidence: 0.9\n=======\nconfidence: 0.8\n>>>>>>> other")
     path.write_text(both, encoding="utf-8")
     await editor.start(has_extension=False)
@@ -94,10 +83,8 @@ async def test_two_memories_that_say_the_same_are_merged_by_the_server(editor: E
 
 
 async def test_a_memory_of_ones_own_that_says_the_same_is_merged_too(editor: Editor) -> None:
-    folder = editor.home / ".lerim/memory/decisions"
-    folder.mkdir(parents=True)
-    old = write_memory(editor.repo, references=()).rename(folder / f"{RECORD.id}.md")
-    new = write_memory(editor.repo, id="20260802-again", references=()).rename(folder / "20260802-again.md")
+    old = write_memory(editor.home, references=())
+    new = write_memory(editor.home, id="20260802-again", references=())
     await editor.start(has_extension=False)
     offered = await find_commands(editor, editor.open("", old.read_text("utf-8"), old.as_uri()))
     assert "Merged" in await run(editor, "lerim.mergeMemory", offered["lerim.mergeMemory"])

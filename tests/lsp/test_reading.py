@@ -144,16 +144,6 @@ async def test_the_symbol_around_the_selected_lines_is_told_of_an_open_file(edit
     assert [(await editor.ask(core.SYMBOL, one)).symbol for one in asked] == ["save", "", ""]
 
 
-async def test_a_lens_counts_what_is_known_about_a_file(editor: Editor) -> None:
-    write_memory(editor.repo)
-    write_memory(editor.repo, id="20260803-second", title="Second")
-    write_memory(editor.repo, **SECOND, references=("src/app.py",))
-    await editor.start()
-    app = editor.open("src/app.py")
-    assert await editor.lenses(app) == [(0, "Lerim: 2 decisions · 1 pitfall")]
-    assert await editor.lenses(editor.open("README.md")) == []
-
-
 async def test_a_memory_that_is_written_changed_or_removed_on_disk_is_seen_at_once(editor: Editor) -> None:
     await editor.start()
     app = editor.open("src/app.py")

@@ -7,15 +7,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import copilot_chats as chats
 from gemini_files import long_ago
-from lerim.errors import TranscriptError, UnfinishedError
-from lerim.sessions.model import Turn
-
-SETTINGS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+from lerim.errors import TranscriptError
+from reading_laws import SETTINGS, appends_give_the_same, told, with_byte
 
 words = st.sampled_from(["use uv, not pip", "ok", " ", "ünï \u2028 code", '{"kind":2,"k":["requests"]', "a\\b"])
 parts = st.one_of(
@@ -42,10 +40,6 @@ def named(made: list[Any]) -> list[Any]:
     return [one | own for one, own in zip(made, ids, strict=True)]
 
 
-def told(turns: list[Turn]) -> list[tuple[str, str, int]]:
-    return [(turn.id, turn.text, len(turn.tool_calls)) for turn in turns]
-
-
 def entries(made: list[Any]) -> list[Any]:
     """A log that grew as a chat does: each request, then its answer part by part, then how it ended."""
     found: list[Any] = [chats.initial()]
@@ -63,22 +57,10 @@ def lines(found: list[Any]) -> list[bytes]:
 @SETTINGS
 @given(data=st.data(), made=st.lists(requests, max_size=6))
 def test_reading_at_once_equals_reading_any_appends_at_any_byte(tmp_path: Path, data: st.DataObject, made: list[Any]):
-    path = tmp_path / "one.jsonl"
     written = b"".join(lines(entries(named(made))))
-    path.write_bytes(written)
-    expected, _ = chats.reading(path)
+    cuts = data.draw(st.lists(st.integers(0, len(written)), max_size=4))
+    expected = appends_give_the_same(chats.reading, tmp_path / "one.jsonl", written, cuts)
     assert told(expected) == told(chats.reading(chats.whole(tmp_path / "flat.json", *named(made)))[0])
-    kept: dict[str, Turn] = {}
-    resume = None
-    for cut in [*sorted(data.draw(st.lists(st.integers(0, len(written)), max_size=4))), len(written)]:
-        path.write_bytes(written[:cut])
-        try:
-            some, done = chats.reading(path, resume)
-        except UnfinishedError:
-            continue
-        resume = done.resume
-        kept = {one.id: one for one in (*kept.values(), *some) if one.id in done.ids}
-    assert sorted(kept.values(), key=lambda one: one.ordinal) == expected
 
 
 @SETTINGS
@@ -92,8 +74,8 @@ def test_a_byte_changed_in_what_a_line_tells_costs_that_request(tmp_path: Path, 
     before = told(chats.reading(path)[0])
     hit = data.draw(st.integers(1, len(parts) - 1))
     at = data.draw(st.integers(parts[hit].index(b'"v":') + 4, len(parts[hit]) - 2))
-    changed = bytes([data.draw(st.integers(0, 255))])
-    path.write_bytes(b"".join([*parts[:hit], parts[hit][:at] + changed + parts[hit][at + 1 :], *parts[hit + 1 :]]))
+    byte = data.draw(st.integers(0, 255))
+    path.write_bytes(with_byte(parts, hit, at, byte))
     keys = found[hit]["k"]
     of = keys[1] if len(keys) > 1 else sum(one["k"] == ["requests"] for one in found[1:hit])
     own = {one[0] for one in told(chats.reading(chats.whole(tmp_path / "own.json", made[of]))[0])}

@@ -7,14 +7,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gemini_files as files
 from lerim.errors import TranscriptError
-from lerim.sessions.model import Turn
-
-SETTINGS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+from reading_laws import SETTINGS, appends_give_the_same, told, with_byte
 
 words = st.sampled_from(
     ["use uv, not pip", "ok", "", "<session_context>x</session_context>", "ünï \u2028 code", '{"id": "x"', "a\\b"]
@@ -37,10 +35,6 @@ def named(made: list[Any]) -> list[Any]:
     return [one | {"id": hashlib.sha256(str(at).encode()).hexdigest()} for at, one in enumerate(made)]
 
 
-def told(turns: list[Turn]) -> list[tuple[str, str, int]]:
-    return [(turn.id, turn.text, len(turn.tool_calls)) for turn in turns]
-
-
 def lines(made: list[Any]) -> list[bytes]:
     return [json.dumps(one, ensure_ascii=False).encode() + b"\n" for one in (files.header(), *made)]
 
@@ -51,18 +45,9 @@ def test_reading_at_once_equals_reading_any_appends_at_any_byte(tmp_path: Path, 
     made = named(made)
     rewound = data.draw(st.lists(st.integers(0, max(0, len(made) - 1)), max_size=2)) if made else []
     records = [*made, *({"$rewindTo": made[at]["id"]} for at in rewound), *made[-1:]]
-    path = tmp_path / "session.jsonl"
     written = b"".join(lines(records))
-    path.write_bytes(written)
-    expected, _ = files.reading(path)
-    kept: dict[str, Turn] = {}
-    resume = None
-    for cut in [*sorted(data.draw(st.lists(st.integers(0, len(written)), max_size=4))), len(written)]:
-        path.write_bytes(written[:cut])
-        some, done = files.reading(path, resume)
-        resume = done.resume
-        kept = {one.id: one for one in (*kept.values(), *some) if one.id in done.ids}
-    assert sorted(kept.values(), key=lambda one: one.ordinal) == expected
+    cuts = data.draw(st.lists(st.integers(0, len(written)), max_size=4))
+    appends_give_the_same(files.reading, tmp_path / "session.jsonl", written, cuts)
 
 
 @SETTINGS
@@ -74,9 +59,9 @@ def test_a_byte_changed_in_a_log_costs_the_lines_it_is_in(tmp_path: Path, data: 
     before = told(files.reading(path)[0])
     hit = data.draw(st.integers(1, len(parts) - 1))
     at = data.draw(st.integers(0, len(parts[hit]) - 1))
-    changed = bytes([data.draw(st.integers(0, 255))])
+    byte = data.draw(st.integers(0, 255))
     touched = {parts[hit], parts[min(hit + 1, len(parts) - 1)]} if at == len(parts[hit]) - 1 else {parts[hit]}
-    path.write_bytes(b"".join([*parts[:hit], parts[hit][:at] + changed + parts[hit][at + 1 :], *parts[hit + 1 :]]))
+    path.write_bytes(with_byte(parts, hit, at, byte))
     after = told(files.reading(path)[0])
     whole = {json.loads(one).get("id") for one in parts[1:] if one not in touched}
     untouched = {files_id(native) for native in whole if native}

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from lerim.errors import UnfinishedError
 from lerim.sessions.model import Platform, Readable, Session, Tokens, Transcript, Turn
 from lerim.sessions.tables.turn_text import render_calls
 
@@ -156,3 +157,35 @@ def stands(opened: Opened, path: Path, resume: bytes | None = None) -> Any:
         assert "\0" not in turn.text
     list(opened(path, done.resume))
     return done
+
+
+def told(turns: Iterable[Turn]) -> list[tuple[str, str, int]]:
+    """What a damaged file must not change in the turns that the damage did not touch."""
+    return [(turn.id, turn.text, len(turn.tool_calls)) for turn in turns]
+
+
+def with_byte(parts: Sequence[bytes], hit: int, at: int, byte: int) -> bytes:
+    """These lines with one byte of one of them changed."""
+    line = parts[hit]
+    return b"".join([*parts[:hit], line[:at] + bytes([byte]) + line[at + 1 :], *parts[hit + 1 :]])
+
+
+def appends_give_the_same(
+    read: Callable[..., tuple[list[Turn], Any]], path: Path, written: bytes, cuts: Sequence[int]
+) -> list[Turn]:
+    """A file read whenever it has grown to a cut, by a reader that names the turns that still stand, gives what it
+    gives when it is read at once: the turns."""
+    path.write_bytes(written)
+    expected, _ = read(path)
+    standing: dict[str, Turn] = {}
+    resume = None
+    for cut in [*sorted(cuts), len(written)]:
+        path.write_bytes(written[:cut])
+        try:
+            some, done = read(path, resume)
+        except UnfinishedError:
+            continue
+        resume = done.resume
+        standing = {one.id: one for one in (*standing.values(), *some) if one.id in done.ids}
+    assert sorted(standing.values(), key=lambda one: one.ordinal) == expected
+    return expected
