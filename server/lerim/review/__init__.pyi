@@ -2,7 +2,6 @@ from . import acts as acts
 from . import pending_count as pending_count
 from . import queue as queue
 from .actions import make_action_id as make_action_id
-from .acts import MergeKind as MergeKind
 from .acts import find_ending as find_ending
 from .acts import find_unmerged_problems as find_unmerged_problems
 from .acts import merge_conflict as merge_conflict

@@ -8,11 +8,11 @@ from typing import Literal
 import msgspec
 
 from lerim.lsp.protocol.core import Params, WholeNumber
-from lerim.review import MergeKind
 
 MemoryGrouping = Literal["primitive", "file", "freshness"]
 ActName = Literal["edit", "archive", "restore", "promote", "globalize", "move", "kind", "verify", "feedback", "delete"]
 Feedback = Literal["useful", "wrong", "outdated"]
+MergeKind = Literal["sides", "files", "memories"]
 
 # Commands of code actions; unlike those of `core`, no link in a hover can run them.
 GLOBALIZE_MEMORY = "lerim.globalizeMemory"

@@ -1,4 +1,3 @@
-from .conflict_merge import MergeKind as MergeKind
 from .conflict_merge import find_unmerged_problems as find_unmerged_problems
 from .conflict_merge import merge_conflict as merge_conflict
 from .kind_acts import change_kind as change_kind

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -28,7 +27,6 @@ from lerim.lsp.protocol import RootParams
 from lerim.lsp.window import Repo, Sidecar, candidate_counts, notifications
 from lerim.memory import SourceReader, kind_of_document
 from lerim.project import make_personal_project, open_git
-from lerim.review import queue
 
 MAX_FILES = 1_000
 """Files with findings whose diagnostics are sent."""
@@ -121,7 +119,13 @@ def check_text(
     kind = kind_of_document(text.path, sidecar.home.memory)
     if kind is None:
         return []
-    load_unmerged = partial(queue.pairs_not_merged, candidate_counts.find_review_paths(sidecar, text.repo))
+    review = candidate_counts.find_review_paths(sidecar, text.repo)
+
+    def load_unmerged() -> set[frozenset[str]]:
+        from lerim.review import queue  # imported late to save memory
+
+        return queue.pairs_not_merged(review)
+
     if text.repo is None:
         project = make_personal_project(sidecar.home)
         live = sidecar.repos.scan_personal_memories()
