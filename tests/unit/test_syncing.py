@@ -120,17 +120,6 @@ def test_what_begins_in_the_project_s_folder_is_learned_from_before_other_sessio
     assert known == [False, True]
 
 
-def test_a_cancelled_sync_says_so_and_the_next_one_carries_on(desk: Desk) -> None:
-    for name, subject in (("s1", "pathlib"), ("s2", "tomllib"), ("s3", "sqlite3")):
-        desk.session(name, *correction(desk, subject))
-    told: list[SyncEvent] = []
-    report = desk.sync(emit=told.append, cancelled=lambda: any(not isinstance(event, SyncProgress) for event in told))
-    assert report.state == "cancelled"
-    assert len(desk.waiting()) < 3
-    desk.sync()
-    assert len(desk.waiting()) == 3
-
-
 def test_a_rejected_candidate_stays_away_even_when_the_review_folder_and_the_catalog_are_gone(desk: Desk) -> None:
     desk.session("s1", *correction(desk))
     (view,) = desk.sync().candidates
