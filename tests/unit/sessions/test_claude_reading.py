@@ -12,6 +12,7 @@ from claude_lines import answer, call, encoded, envelope, prompt, read, reading,
 from lerim.errors import TranscriptError
 from lerim.sessions.model import NO_TOKENS, Tokens, make_turn_id
 from lerim.sessions.readers import read_session
+from lerim.sessions.readers.engine.line_stream import LineStream
 
 
 def texts(turns):
@@ -291,6 +292,15 @@ def test_fields_of_a_wrong_type_are_left_out_and_the_rest_of_the_record_is_read(
 
 
 def test_a_line_over_the_limit_is_skipped_as_a_problem(tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(b"a\n" + b"b" * 50 + b"\n" + b"c\n" + b"d" * 30)
+    with path.open("rb") as file:
+        assert list(LineStream(file, 0, limit=20)) == [
+            (0, 2, b"a\n", True),
+            (2, 53, None, True),
+            (53, 55, b"c\n", True),
+            (55, 85, None, False),
+        ]
     long = "word " * 600_000
     turns, done = read(tmp_path, prompt(long), b'{"x":"' + b"y" * (33 << 20) + b'"}\n', prompt("after"))
     assert texts(turns) == [long.strip(), "after"]
