@@ -57,6 +57,17 @@ def test_nothing_is_lost_or_doubled_however_often_the_server_is_killed(desk: Des
     assert sorted(killed) == sorted(uninterrupted(desk))
 
 
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP"])
+def test_a_server_that_is_asked_to_stop_or_whose_terminal_closes_leaves_no_address_behind(
+    desk: Desk, number: str
+) -> None:
+    server = start_server(desk.home, environ(), ServeOptions(port=0))
+    os.kill(server.pid, getattr(signal, number))
+    _, status = os.waitpid(server.pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert [file.name for file in desk.home.root.rglob("address.json")] == []
+
+
 def uninterrupted(desk: Desk) -> list[str]:
     """What one sync proposes of the same sessions, in a home where nothing was killed."""
     import shutil

@@ -7,8 +7,9 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import datetime
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -55,7 +56,7 @@ def serve(
     on_start: Callable[[Binding], None],
     timings: Timings = Timings(),  # noqa: B008 - it is frozen
 ) -> None:
-    """Serves a home until SIGINT or SIGTERM; `on_start` is called when it listens.
+    """Serves a home until SIGINT, SIGTERM or SIGHUP; `on_start` is called when it listens.
 
     Raises UsageError for an address that would not be safe, ServerError if a server runs already or cannot listen.
     """
@@ -100,13 +101,28 @@ class QuietServer(uvicorn.Server):
         if not self.should_exit:
             await self._stopping.wait()
 
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Handles SIGHUP as well, which says that the terminal was closed, unless `nohup` ignores it."""
+        hangup = getattr(signal, "SIGHUP", None)  # not on Windows
+        is_main = threading.current_thread() is threading.main_thread()
+        with super().capture_signals():
+            if hangup is None or not is_main or signal.getsignal(hangup) != signal.SIG_DFL:
+                yield
+                return
+            signal.signal(hangup, self.handle_exit)
+            try:
+                yield
+            finally:
+                signal.signal(hangup, signal.SIG_DFL)
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stops the server, at a signal or from another thread. SIGTERM is how it is asked to stop: it then ends with
-        code 0, so that no service starts it again."""
-        if sig == signal.SIGTERM:
-            self.should_exit = True
-        else:
+        code 0, so that no service starts it again, and so does it if its terminal is closed."""
+        if sig == signal.SIGINT:
             super().handle_exit(sig, frame)
+        else:
+            self.should_exit = True
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._stopping.set)
 
