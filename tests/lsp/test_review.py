@@ -347,6 +347,24 @@ async def test_a_comment_says_once_what_its_title_and_text_and_quote_all_say(edi
     assert [(one.body, one.text) for one in listed.candidates] == [(reason, ""), ("Use uv, not pip", "")]
 
 
+async def test_in_the_form_the_tags_of_other_candidates_are_offered_too_also_before_there_is_a_memory(
+    editor: Editor, isolated: Path
+) -> None:
+    first = propose(review_paths(editor.repo), tags=("style", "redis"))
+    propose(review_paths(editor.repo), "Use ruff", turn="b" * 12, tags=("style", "ruff"))
+    await editor.start()
+
+    async def suggest(typed: str, *present: str) -> list[tuple[str, str]]:
+        params = {"root": editor.root, "scope": "project", "field": "tags", "typed": typed, "present": list(present)}
+        return [(one.value, one.note) for one in (await editor.ask(core.REVIEW_COMPLETE, params)).items]
+
+    assert await suggest("r", "ruff") == [("redis", "in 1 candidate")]
+    assert await suggest("ST", "redis") == [("style", "in 2 candidates")]
+    accept = {"root": editor.root, "id": first, "action": "accept", "quotes": "shared"}
+    assert (await editor.ask(core.REVIEW_ACT, accept)).ok
+    assert await suggest("") == [("style", "in 1 memory"), ("redis", "in 1 memory"), ("ruff", "in 1 candidate")]
+
+
 async def test_in_the_form_tags_and_references_are_completed_as_in_a_memorys_file(editor: Editor) -> None:
     write_memory(editor.repo, tags=("style", "files"), references=())
     (editor.repo / "src").mkdir(exist_ok=True)

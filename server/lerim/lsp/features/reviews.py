@@ -6,7 +6,7 @@ editor to report the changed files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import Literal
@@ -239,12 +239,22 @@ def _choose_quotes(paths: ReviewPaths, params: QuotesParams) -> QuotesView:
 def _suggest(sidecar: Sidecar, repo: Repo | None, params: CompleteParams) -> FieldCompletions:
     found: Iterable[FieldCompletion] = ()
     if params.field == "tags":
-        tags = suggest_tags(params.typed, params.present, list_entries(sidecar, repo))
-        found = (FieldCompletion(tag, note) for tag, note in tags)
+        found = (FieldCompletion(tag, note) for tag, note in _suggest_tags(sidecar, repo, params))
     elif repo is not None:
         references = suggest_references(sidecar, repo, params.typed)
         found = (FieldCompletion(reference) for reference in references if reference not in params.present)
     return FieldCompletions(list(islice(found, MAX_SUGGESTIONS)))
+
+
+def _suggest_tags(sidecar: Sidecar, repo: Repo | None, params: CompleteParams) -> Iterator[tuple[str, str]]:
+    """Yields the tags of memories, then those that only candidates have: before the first memory, these are all."""
+    present = set(params.present)
+    for tag, note in suggest_tags(params.typed, present, list_entries(sidecar, repo)):
+        present.add(tag)
+        yield tag, note
+    pending = queue.list_pending(candidate_counts.find_review_paths(sidecar, repo))[0]
+    records = (proposal.record for proposal in pending)
+    yield from suggest_tags(params.typed, present, records, ("candidate", "candidates"))
 
 
 def _check_references(paths: ReviewPaths, candidate_id: str) -> ReferenceCheck:

@@ -23,7 +23,7 @@ from lerim.lsp.features.language.symbol_places import list_symbols
 from lerim.lsp.features.language.symbols import find_by_words, show_titles
 from lerim.lsp.features.language.targets import ID_KEYS
 from lerim.lsp.window import Repo, Sidecar
-from lerim.memory import KINDS, MemoryEntry, Speaker, parse_reference, primitive_of, quote_scalar, record
+from lerim.memory import KINDS, MemoryEntry, MemoryRecord, Speaker, parse_reference, primitive_of, quote_scalar, record
 from lerim.project import tracked
 
 MAX_ITEMS = 100
@@ -193,13 +193,18 @@ def _value_place(written: str, key: str, line: int, start: int, character: int) 
     )
 
 
-def suggest_tags(typed: str, present: Collection[str], entries: Iterable[MemoryEntry]) -> Iterator[tuple[str, str]]:
-    """Yields the tags of the memories `entries` that contain `typed`, without those in `present`, the most used
-    first; with each, how many memories use it, as text."""
-    counts = Counter(tag for entry in entries for tag in entry.tags)
+def suggest_tags(
+    typed: str,
+    present: Collection[str],
+    entries: Iterable[MemoryEntry | MemoryRecord],
+    nouns: tuple[str, str] = ("memory", "memories"),
+) -> Iterator[tuple[str, str]]:
+    """Yields the tags of `entries` that contain `typed`, without those in `present` at the start, the most used
+    first; with each, how many use it, as text. `nouns` say what the entries are, one and several."""
+    counts = Counter(tag for entry in entries for tag in entry.tags if tag not in present)
     for tag, count in counts.most_common():
-        if tag not in present and typed.casefold() in tag.casefold():
-            yield tag, f"in {count} {'memory' if count == 1 else 'memories'}"
+        if typed.casefold() in tag.casefold():
+            yield tag, f"in {count} {nouns[count != 1]}"
 
 
 def suggest_references(sidecar: Sidecar, repo: Repo, typed: str) -> Iterator[str]:
