@@ -119,7 +119,6 @@ export function registerCommands(context: Context, { turns, review, comments, tr
     "lerim.refreshMemories": () => memories.refresh(),
     "lerim.moreMemories": (node) => memories.loadMore(node),
     "lerim.addMemory": () => addMemoryInRepository(context),
-    "lerim.addMemoryHere": () => addMemoryInRepository(context), // in menus that do not show the category
     "lerim.editMemory": (...target) => editMemory(context, parseHandle(target)),
     "lerim.promoteMemory": (...target) => promoteMemory(context, parseHandle(target)),
     "lerim.changeKind": (...target) => changeKind(context, parseHandle(target)),

@@ -57,7 +57,7 @@ test("everything there is stands in sections, and the present choice is marked",
   const [list] = shown.lists;
   expect(list?.placeHolder).toContain("Current: no model");
   expect(list?.items.map(({ label, description, kind }) => (kind === QuickPickItemKind.Separator ? `-- ${label}` : `${label} | ${description ?? ""}`))).toEqual([
-    "$(check) None | without a model; nothing leaves this machine · chosen",
+    "$(check) No model | nothing leaves this machine · chosen",
     "Automatic | what is found first: an API key, the editor's models, a local server",
     "-- Coding agents on this machine",
     "Claude Code | uses your Claude plan",
@@ -123,7 +123,7 @@ test("a paid model, also one that Automatic leads to, is tested only once the pe
 });
 
 test("no model is chosen without a test", async () => {
-  await choose("None");
+  await choose("No model");
   expect(settings()).toEqual({ provider: "none", name: undefined, baseUrl: undefined });
   expect(methods()).toEqual(["lerim/models", "(settings told)"]);
 });
@@ -162,7 +162,7 @@ test("a key of the environment counts, and is changed there", async () => {
 
 test("after a failed test another model can be chosen, or a budget that is used up changed at once", async () => {
   answersWith({ ok: false, code: "model-silent", message: "It does not answer." }, { ok: false, code: "budget", message: "Today's budget of $1 is used up." });
-  answers.picks.push("qwen", "None");
+  answers.picks.push("qwen", "No model");
   answers.choices.push("Choose Another");
   await chooseModel(context);
   expect([shown.lists.length, settings()["provider"]]).toEqual([2, "none"]);

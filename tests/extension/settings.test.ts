@@ -12,7 +12,7 @@ interface Manifest {
   readonly capabilities: { readonly untrustedWorkspaces: { readonly supported: string; readonly restrictedConfigurations: readonly string[] }; readonly virtualWorkspaces: { readonly supported: boolean } };
   readonly contributes: {
     readonly commands: readonly { readonly command: string; readonly title: string; readonly category?: string }[];
-    readonly menus: Readonly<Record<"editor/context" | "view/item/context", readonly { readonly command: string; readonly group?: string; readonly when?: string }[]>>;
+    readonly menus: Readonly<Record<"editor/context" | "explorer/context" | "view/item/context", readonly { readonly command: string; readonly group?: string; readonly when?: string }[]>>;
     readonly configuration: { readonly properties: Readonly<Record<string, { readonly default: unknown; readonly scope?: string; readonly enum?: readonly string[]; readonly type: string | readonly string[] }>> };
   };
 }
@@ -32,9 +32,10 @@ test("every declared command and every link command is registered", () => {
   for (const id of [...declared, ...linkCommands]) expect(source).toContain(`"${id}"`);
 });
 
-test("a menu of the editor, which shows no category, names Lerim with the command", () => {
+test("the menus of the editor and the Explorer, which show no category, name Lerim with each command", () => {
   const titles = new Map(manifest.contributes.commands.map((one) => [one.command, one.title]));
-  expect(manifest.contributes.menus["editor/context"].map(({ command }) => titles.get(command))).toContain("Lerim: Add Memory…");
+  const { "editor/context": editor, "explorer/context": explorer } = manifest.contributes.menus;
+  expect([...editor, ...explorer].map(({ command }) => titles.get(command))).toEqual(["Lerim: Add Memory…", "Lerim: Copy Memories of Selection as Context", "Lerim: Copy Memories of File as Context"]);
 });
 
 test("what a button of a row does is in the row's menu, too, which the keyboard opens", () => {

@@ -27,8 +27,8 @@ const sections: readonly (readonly [kinds: readonly protocol.OptionView["kind"][
 
 /** What is listed, and does nothing, where a newcomer may look for something that was not found. */
 const missingTexts: Readonly<Record<string, Item>> = {
-  agent: { label: "$(info) None installed", description: "Lerim looks for commands such as claude, codex and gemini" },
-  editor: { label: "$(info) None offered", description: "they come from extensions, such as GitHub Copilot's once you sign in" },
+  agent: { label: "$(info) No agents installed", description: "Lerim looks for commands such as claude, codex and gemini" },
+  editor: { label: "$(info) No editor models", description: "they come from extensions, such as GitHub Copilot's once you sign in" },
 };
 
 /** A service's key is only sent to its own address, so any other address has a variable of its own. */
@@ -98,7 +98,7 @@ function makeItem(option: protocol.OptionView): Item {
 function describeOption({ kind, name, detail, model, variables }: protocol.OptionView): { label: string; description: string } {
   switch (kind) {
     case "none":
-      return { label: "None", description: "without a model; nothing leaves this machine" };
+      return { label: "No model", description: "nothing leaves this machine" };
     case "auto":
       return { label: "Automatic", description: name === "" ? "what is found first: an API key, the editor's models, a local server" : `currently ${name}` };
     case "agent":
