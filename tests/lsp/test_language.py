@@ -172,7 +172,8 @@ def applied(edit: types.WorkspaceEdit | None) -> dict[str, str]:
 
 
 async def test_features_are_registered_for_the_folders_of_memory_files_alone(editor: Editor) -> None:
-    assert editor.server is not None
+    assert editor.server is not None and editor.server.server_info is not None
+    assert editor.server.server_info.name == "lerim"
     static = editor.server.capabilities
     assert static.references_provider and static.workspace_symbol_provider and static.hover_provider
     assert static.completion_provider is None and static.definition_provider is None and static.rename_provider is None
