@@ -11,7 +11,6 @@ from claude_lines import prompt, reply, text
 from desk import Desk, correction
 from lerim.jobs.agent_states import AgentView, examine_agents
 from lerim.sessions import platforms
-from lerim.sessions.catalog.catalog import Catalog
 from rights import bound
 from stories import FIRST
 from story_stores import AGENTS
@@ -24,19 +23,6 @@ def claude(desk: Desk) -> AgentView:
 
 def reasons(agent: AgentView) -> dict[str, tuple[int, str]]:
     return {one.reason: (one.count, Path(one.example).name) for one in agent.skipped}
-
-
-def test_before_anything_was_read_the_sessions_wait_and_nothing_is_made(desk: Desk) -> None:
-    agents = examine_agents(desk.home, os.environ, desk.place.project)
-    assert {one.state for one in agents} == {"not-found"}
-    assert all(one.stores and not any(store.exists for store in one.stores) for one in agents)
-    desk.session("s1", prompt("Hello"))
-    desk.session("s2", prompt("Elsewhere"), cwd=desk.repo.parent)
-    agent = claude(desk)
-    assert (agent.state, agent.sessions, agent.found, agent.parsed, agent.waiting) == ("connected", 2, 1, 0, 1)
-    assert (agent.skipped, agent.last_error, agent.last_sync, agent.redactions) == ([], None, "", 0)
-    assert [store.exists for store in agent.stores] == [True]
-    assert not desk.home.root.exists()
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -127,19 +113,3 @@ def test_secrets_cut_out_of_what_was_learned_are_counted_each_once(desk: Desk) -
     desk.session("s2", *correction(desk, "attrs", "src/other.py"))
     desk.sync()
     assert claude(desk).redactions == 1, "what was counted stays, and is not counted again"
-
-
-def test_a_job_that_failed_is_the_last_error(desk: Desk) -> None:
-    desk.session("s1", prompt("Hello"))
-    desk.sync()
-    desk.session("s1", prompt("More"))
-    desk.sync()
-    with Catalog.open(desk.home) as catalog:
-        catalog.db.execute("UPDATE jobs SET state = 'pending' WHERE kind = 'extract'")
-        job = catalog.claim_job(desk.place.project.key)
-        assert job is not None
-        catalog.fail_job(job, "The disk was full.")
-    last = claude(desk).last_error
-    assert last is not None
-    assert last.message == "The disk was full."
-    assert last.time.startswith("20")

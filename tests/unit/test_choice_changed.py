@@ -54,19 +54,6 @@ def test_a_memory_of_the_choice_that_was_given_up_is_superseded(desk: Desk, word
     assert ended.status == "superseded" and ended.record.superseded_by
 
 
-def test_a_choice_of_an_earlier_session_replaces_none_of_a_later_one(desk: Desk) -> None:
-    late = said(desk, "s2", "From now on use pnpm for installs, we don't use yarn any more.")
-    desk.session("s2", *({**line, "timestamp": f"2026-05-01T10:{at:02}:00Z"} for at, line in enumerate(late)))
-    desk.sync()
-    [pnpm] = queue.list_pending(desk.place)[0]
-    queue.accept_candidate(desk.place, pnpm.id, quotes="shared")
-    early = said(desk, "s1", YARN)
-    desk.session("s1", *({**line, "timestamp": f"2026-04-01T10:{at:02}:00Z"} for at, line in enumerate(early)))
-    desk.sync()
-    [yarn] = queue.with_neighbours(desk.place, queue.list_pending(desk.place)[0])
-    assert yarn.action == "add" and [one.stored.record.id for one in yarn.neighbours] == [pnpm.id]
-
-
 def test_what_is_named_otherwise_replaces_nothing(desk: Desk) -> None:
     desk.session("s1", *said(desk, "s1", YARN))
     desk.sync()

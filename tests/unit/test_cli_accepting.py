@@ -100,24 +100,3 @@ def test_the_id_of_a_memory_names_no_candidate_that_is_called_like_it(place: Rev
     printed = run("review", "list", "--repo", str(repo)).stdout
     assert waits in printed, "what is printed can be typed"
     assert answer("review", "accept", waits, "--repo", str(repo))["results"][0]["ok"]
-
-
-def test_ids_that_begin_with_the_same_words_are_suggested_and_no_others(place: ReviewPaths, repo: Path) -> None:
-    names = [propose(place, title, turn=turn * 12) for title, turn in (("Use uv, not pip", "a"), ("Ruff sorts", "b"))]
-    for typed, meant in (
-        ("20260703-use-uw", names[0]),
-        ("use-uv", names[0]),
-        ("20260703-should", ""),
-        ("2026…-uv", ""),
-    ):
-        error = answer("review", "accept", typed, "--repo", str(repo), code=1)["error"]
-        assert [name for name in names if name in error["todo"]] == ([meant] if meant else []), typed
-
-
-def test_a_step_is_named_by_its_beginning_if_no_other_begins_so(place: ReviewPaths, repo: Path) -> None:
-    name = propose(place, "Use uv, not pip", turn="aaaaaaaaaaaa")
-    done = answer("review", "accept", name, "--quotes", "shared", "--repo", str(repo))["results"][0]
-    for wrong in ("", "zz", "%", "_" * 12):
-        assert run("review", "undo", wrong or "-", "--repo", str(repo)).exit_code == 1
-    undone = answer("review", "undo", done["action"][:6], "--repo", str(repo))["results"][0]
-    assert (undone["code"], undone["action"]) == ("undone", done["action"])

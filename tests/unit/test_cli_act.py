@@ -61,16 +61,6 @@ def test_the_beginning_of_an_id_names_a_memory_if_no_other_begins_so(repo: Path,
     assert shown(repo, memory)["status"] == "archived"
 
 
-def test_archived_memories_come_back(repo: Path, memory: str) -> None:
-    other = answer("memory", "add", "--title", "Use ruff", "--repo", str(repo))["id"]
-    results = act(repo, "archive", memory, other, "--reason", "We moved on")["results"]
-    assert [one["code"] for one in results] == ["archive", "archive"]
-    assert answer("memory", "list", "--repo", str(repo))["memories"] == []
-    results = act(repo, "restore", memory, "20200101-nobody", code=3)["results"]
-    assert [one["ok"] for one in results] == [True, False]
-    assert [one["id"] for one in answer("memory", "list", "--repo", str(repo))["memories"]] == [memory]
-
-
 def test_a_question_is_answered(repo: Path) -> None:
     asked = answer("memory", "add", "--title", "Which installer?", "--kind", "question", "--repo", str(repo))["id"]
     assert "Say what was decided" in act(repo, "promote", asked, code=2)["error"]["message"]

@@ -43,17 +43,6 @@ def old(tmp_path: Path, sessions: Path) -> str:
     return str(gone)
 
 
-def test_status_shows_the_sessions_of_a_former_folder_for_once(repo: Path, old: str):
-    here = ("--repo", str(repo))
-    answer("sync", *here)  # knows the sessions, as nobody's
-    assert answer("status", *here)["sessions"] == 0
-    with_alias = answer("status", *here, "--alias", old, "--alias", "C:\\work\\place")
-    assert (with_alias["sessions"], with_alias["waiting"]) == (2, 2)
-    assert with_alias["last_session"]
-    assert answer("status", *here)["sessions"] == 0
-    assert answer("project", "list")["projects"][0]["aliases"] == []
-
-
 def test_a_sync_that_finds_no_session_names_the_folders_they_may_be_in(
     repo: Path, old: str, sessions: Path, tmp_path: Path
 ) -> None:
@@ -204,10 +193,3 @@ def test_a_live_repository_cannot_be_an_alias_of_another(repo: Path, tmp_path: P
     assert answer("project", "list", "--repo", str(repo))["projects"] == []
     gone = other / "was" / "here"  # once a worktree in the other repository's folder
     assert answer("project", "alias", str(gone), "--repo", str(repo))["project"]["aliases"] == [str(gone)]
-
-
-def test_a_worktree_a_plain_folder_and_the_repository_itself_may_be_named(repo: Path, tmp_path: Path, git: Any):
-    git(repo, "worktree", "add", "-q", str(tmp_path / "tree"))
-    (tmp_path / "plain").mkdir()
-    for folder in (repo, tmp_path / "tree", tmp_path / "plain"):
-        assert str(folder) in answer("project", "alias", str(folder), "--repo", str(repo))["project"]["aliases"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,20 +18,6 @@ def desk(desk: Desk) -> Desk:
     desk.session("one", *correction(desk, "pathlib"))
     desk.session("two", *correction(desk, "tomllib", over="configparser"))
     return desk
-
-
-def test_sessions_that_another_repository_s_sync_has_read_are_new_to_their_own(
-    desk: Desk, tmp_path: Path, git: Any
-) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
-    git(other, "init", "-q")
-    answer("sync", "--repo", str(other))
-    first = answer("sync", "--repo", str(desk.repo))
-    assert len(first["candidates"]) == 2
-    assert first["sessions"] == {"found": 2, "new": 2, "changed": 0, "unchanged": 0, "failed": 0}
-    again = answer("sync", "--repo", str(desk.repo))["sessions"]
-    assert (again["new"], again["unchanged"]) == (0, 2)
 
 
 def test_a_sync_tells_how_many_sessions_its_bounds_left_out(desk: Desk) -> None:

@@ -67,18 +67,6 @@ def test_what_changed_and_what_is_gone_is_told_wherever_a_memory_is_shown(repo: 
     assert answer(repo, "status")["drift"] == {"gone": 1}
 
 
-def test_a_verifying_that_is_undone_is_undone_for_a_search_too(repo: Path, app_file: Path) -> None:
-    loads = add(repo, "Load once", "src/app.py#load")
-    app_file.write_text(LOAD.replace("return path", "return open(path)", 1), encoding="utf-8")
-    run(repo, "memory", "verify", loads)
-    assert drifts(repo, "search", "is:drifted") == {}
-    run(repo, "review", "undo")
-    assert drifts(repo, "search", "is:drifted") == {"Load once": "drifted"}
-    run(repo, "memory", "verify", loads)
-    run(repo, "review", "undo")
-    assert drifts(repo, "search", "is:fresh") == {}
-
-
 def test_new_references_are_compared_with_now_and_the_old_ones_with_what_they_were(repo: Path, app_file: Path) -> None:
     name = add(repo, "Load once", "src/app.py#load")
     app_file.write_text(LOAD.replace("return path", "return open(path)"), encoding="utf-8")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from lerim.extraction.candidate import DroppedSignal, drop_candidate
-from lerim.project.project import make_personal_project
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
 from proposals import CANDIDATE
@@ -56,16 +55,6 @@ def test_an_id_that_is_not_utf8_is_that_of_nothing(place: ReviewPaths, repo: Pat
     queue.keep_left_out(place, [DroppedSignal("invalid", "cut in the", "s1", "t1")])
     assert answer("review", "left-out", "--session", "\udcff", "--repo", str(repo))["items"] == []
     assert "Nothing left out has the id" in run("review", "propose", "\udcff", "--repo", str(repo)).output
-
-
-def test_the_persons_own_have_a_list_of_their_own(place: ReviewPaths, repo: Path):
-    own = ReviewPaths(make_personal_project(place.home), place.home)
-    queue.keep_left_out(own, [drop_candidate(CANDIDATE, "duplicate", "")])
-    assert answer("review", "left-out", "--repo", str(repo))["items"] == []
-    [one] = answer("review", "left-out", "--global")["items"]
-    assert one["scope"] == "global"
-    assert run("review", "propose", one["id"], "--global").exit_code == 0
-    assert [proposal.record.title for proposal in queue.list_pending(own)[0]] == ["Use uv, not pip"]
 
 
 def test_a_hostile_title_gives_no_orders_and_shows_no_secret(place: ReviewPaths, repo: Path):

@@ -51,16 +51,6 @@ def test_a_dry_run_shows_what_would_be_proposed_with_the_reasons(place: ReviewPa
     assert queue.list_pending(place)[0] == []
 
 
-def test_memories_whose_code_changed_are_told_with_what_to_do(place: ReviewPaths) -> None:
-    file = place.project.root / "setup.sh"
-    file.write_text("".join(f"step {number}\n" for number in range(20)), encoding="utf-8")
-    name = Path(queue.add_memory(place, "decision", "Set up by hand", "", references=("setup.sh",)).path or "").stem
-    told("--repo", str(place.project.root))
-    file.unlink()
-    result = run("--repo", str(place.project.root), "--dry-run")
-    assert name in result.stdout and "not found" in result.stdout and "lerim memory verify" in result.stdout
-
-
 def test_all_projects_are_maintained_one_after_another_and_a_busy_one_does_not_keep_the_others(
     place: ReviewPaths, tmp_path: Path, git: Any
 ) -> None:

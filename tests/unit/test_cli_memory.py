@@ -91,27 +91,6 @@ def test_the_list_is_filtered_and_a_search_finds_by_words_and_takes_any_text(rep
     assert "No memories." in run("memory", "search", "zebra", "--repo", str(repo)).stdout
 
 
-def test_search_shows_as_many_as_the_setting_or_the_option_says(repo: Path):
-    for number in range(4):
-        add(repo, f"Rule number {number}")
-    mine = Path(os.environ["LERIM_HOME"]) / "config.toml"
-    mine.write_text("[search]\nlimit = 3\n", encoding="utf-8")
-    count = lambda *more: len(answer("memory", "search", "rule", *more, "--repo", str(repo))["memories"])  # noqa: E731
-    assert count() == 3
-    assert count("--limit", "2") == 2
-
-
-def test_a_file_that_is_no_memory_is_a_problem_beside_the_others(repo: Path):
-    good = add(repo, "One")
-    broken = Path(good["path"]).with_name("20260101-broken.md")
-    broken.write_text("no header here\n", encoding="utf-8")
-    listed = answer("memory", "list", "--repo", str(repo))
-    assert [m["title"] for m in listed["memories"]] == ["One"]
-    assert [problem["path"] for problem in listed["problems"]] == [str(broken)]
-    assert str(broken) in run("memory", "list", "--repo", str(repo)).stderr
-    assert broken.read_text(encoding="utf-8") == "no header here\n"
-
-
 def test_what_a_person_opens_counts_as_used_and_what_only_searches_does_not(repo: Path, isolated: Path):
     name = add(repo, "Port 8443 is taken", "--kind", "learning")["id"]
     [private] = (isolated / ".lerim" / "projects").iterdir()
@@ -125,11 +104,6 @@ def test_what_a_person_opens_counts_as_used_and_what_only_searches_does_not(repo
     assert used() == before
     answer("memory", "show", name[:-2], "--repo", str(repo))
     assert used() == before + 1
-
-
-def test_an_unknown_id_is_not_found(repo: Path):
-    for name in ("20260101-nothing", "../../etc/passwd", "", "a" * 4000):
-        assert answer("memory", "show", name, "--repo", str(repo), code=1)["error"]["code"] == "not-found"
 
 
 def test_status_counts_and_creates_nothing(repo: Path):

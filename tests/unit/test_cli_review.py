@@ -67,23 +67,6 @@ def test_of_many_files_with_the_same_fault_three_are_named_and_the_others_counte
     assert warnings[3].startswith("warning: 9 more: This candidate is unknown here")
 
 
-def test_an_empty_list_says_so_and_creates_nothing(repo: Path):
-    assert "No candidates wait for review" in run("review", "list", "--repo", str(repo)).stdout
-    assert not (repo / ".lerim").exists()
-
-
-def test_accept_writes_the_memory_and_says_how_quotes_are_kept(place: ReviewPaths, repo: Path):
-    name = propose(place)
-    result = run("review", "accept", name, "--repo", str(repo))
-    assert result.exit_code == 0
-    assert "`--quotes local`" in result.stderr
-    [memory] = memories(repo)
-    assert str(memory) in result.stdout
-    assert "no, Use uv, not pip" in memory.read_text(encoding="utf-8")
-    assert answer("review", "list", "--repo", str(repo))["candidates"] == []
-    assert "It was accepted before." in run("review", "accept", name[:-3], "--repo", str(repo)).stdout
-
-
 def test_a_memory_is_shown_whole_if_nobody_can_tell_whether_it_was_accepted_here(place: ReviewPaths, repo: Path):
     name = propose(place)
     run("review", "accept", name, "--repo", str(repo))
@@ -132,35 +115,6 @@ def test_several_are_accepted_at_once_and_an_unknown_one_is_partly(place: Review
         (two, True, "accepted"),
     ]
     assert len(memories(repo)) == 2
-
-
-def test_an_unknown_candidate_is_an_error_that_says_what_to_do(repo: Path, place: ReviewPaths):
-    propose(place)
-    for command, *more in (("accept",), ("reject",), ("edit", "--title", "x")):
-        error = answer("review", command, "20260101-nothing", *more, "--repo", str(repo), code=1)["error"]
-        assert error["code"] == "not-found" and error["todo"]
-
-
-def test_edit_changes_only_what_is_given(place: ReviewPaths, repo: Path):
-    name = propose(place)
-    done = answer("review", "edit", name, "--title", "Use uv for everything", "--tag", "uv", "--repo", str(repo))
-    assert done["results"][0]["message"] == "Edited: Use uv for everything"
-    [candidate] = answer("review", "list", "--repo", str(repo))["candidates"]
-    assert (candidate["title"], candidate["tags"]) == ("Use uv for everything", ["uv"])
-    assert candidate["body"].startswith("Use uv, not pip.")
-    assert candidate["id"] == name
-
-
-def test_a_candidate_is_given_another_kind_and_becomes_a_memory_of_it(place: ReviewPaths, repo: Path):
-    name = propose(place)
-    answer("review", "edit", name, "--kind", "pitfall", "--repo", str(repo))
-    [candidate] = answer("review", "list", "--repo", str(repo))["candidates"]
-    assert (candidate["primitive"], candidate["kind"], candidate["edited"]) == ("learning", "pitfall", True)
-    answer("review", "edit", name, "--kind", "question", "--repo", str(repo))
-    [done] = answer("review", "accept", name, "--quotes", "local", "--repo", str(repo))["results"]
-    assert Path(done["path"]).parent.name == "questions"
-    [memory] = answer("memory", "list", "--repo", str(repo))["memories"]
-    assert (memory["primitive"], memory["kind"]) == ("question", None)
 
 
 def editor(tmp_path: Path, code: str) -> str:

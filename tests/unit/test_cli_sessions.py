@@ -111,12 +111,6 @@ def test_a_session_is_shown_by_the_beginning_of_its_id_and_a_turn_by_number_or_i
     assert "Now lower it" in run("show", "aaaa1", "--turn", "2").output
 
 
-def test_what_is_not_there_or_not_plain_is_said(said: Desk):
-    assert "Several session ids" in answer("show", "aaaa", code=2)["error"]["message"]
-    assert answer("show", "zzzz", code=1)["error"]["code"] == "not-found"
-    assert answer("show", "aaaa1", "--turn", "77", code=1)["error"]["code"] == "not-found"
-
-
 def test_an_empty_list_says_where_sessions_are_and_makes_no_catalog(desk: Desk):
     assert answer("list") == {"sessions": []}
     assert answer("search", "anything", "--all") == {"turns": []}

@@ -70,48 +70,6 @@ def test_a_sync_in_words_names_what_it_withdrew_and_why(desk: Desk) -> None:
     assert f"Withdrawn: {first.id}: " in run("sync", "--repo", str(desk.repo)).stdout
 
 
-def test_accept_above_writes_memories_without_review_and_keeps_the_choice_made_for_quotes(sample: Sample):
-    done = sync(sample, "--accept-above", "0.45", "--quotes", "local")
-    sure = [
-        candidate["id"]
-        for candidate in done["candidates"]
-        if candidate["confidence"] >= 0.45 and {quote["who"] for quote in candidate["evidence"]} - {"tool", "web"}
-    ]
-    assert sure
-    assert sorted(done["accepted"]) == sorted(sure)
-    assert len(memories(sample)) == len(sure)
-    actions = json.loads((Path(done["run"]) / "memory_actions.json").read_text("utf-8"))
-    names = {candidate["id"]: candidate["title"] for candidate in done["candidates"]}
-    recorded = {one["memory"]: one["title"] for one in actions if one["action"] == "accepted"}
-    assert recorded == {name: names[name] for name in done["accepted"]}
-    waiting = json.loads(run("review", "list", "--repo", str(sample.repo), "--json").stdout)["candidates"]
-    assert len(waiting) == len(done["candidates"]) - len(sure)
-    sync(sample, "--accept-above", "0.1")
-    assert all("“" not in path.read_text(encoding="utf-8").split("---")[1] for path in memories(sample))
-    assert sample.place.store().quotes.read_choice() == "local"
-
-
-def test_an_automatic_review_accepts_what_nothing_speaks_against(sample: Sample):
-    home = Path(sample.environ["LERIM_HOME"])
-    home.mkdir(exist_ok=True)
-    (home / "config.toml").write_text('[review]\nmode = "auto"\n', encoding="utf-8")
-    done = sync(sample)
-    assert done["accepted"] and len(memories(sample)) == len(done["accepted"])
-    waiting = json.loads(run("review", "list", "--repo", str(sample.repo), "--json").stdout)["candidates"]
-    assert not {one["id"] for one in waiting} & set(done["accepted"])
-    for one in waiting:
-        doubted = one["flags"] or {quote["who"] for quote in one["evidence"]} <= {"tool", "web"}
-        assert doubted or one["neighbours"] or one["suggested"]
-    actions = json.loads((Path(done["run"]) / "memory_actions.json").read_text("utf-8"))
-    accepted = [one for one in actions if one["action"] == "accepted"]
-    assert [one["id"] for one in accepted] == done["accepted"] and all(one["undo"] for one in accepted)
-    assert [one["memory"] for one in accepted] == done["accepted"]
-    assert len([one for one in actions if one["action"].startswith("proposed-")]) == len(done["candidates"])
-    for _ in done["accepted"]:
-        assert json.loads(run("review", "undo", "--repo", str(sample.repo), "--json").stdout)["results"][0]["ok"]
-    assert memories(sample) == []
-
-
 def test_since_and_until_bound_the_sessions_by_time(sample: Sample):
     first = sync(sample, "--until", "2026-07-05")
     assert {c["session"][:8] for c in first["candidates"]} == {"911de246", "30d09a33"}

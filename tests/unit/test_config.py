@@ -1,16 +1,12 @@
 from __future__ import annotations
 
 import json
-import tomllib
-from importlib import resources
 from pathlib import Path
 
 import pytest
 
 from lerim.config import load
-from lerim.config.layers import flatten_table
 from lerim.config.providers import ROLES, Role
-from lerim.config.schema import SETTING_CHECKS
 from lerim.errors import SettingsError
 from lerim.paths import Home
 
@@ -63,15 +59,6 @@ def test_a_value_out_of_bounds_is_a_message_and_the_default_stays(home: Home, li
     assert set(settings.origins.values()) == {"default"}
     assert len(problems) == 1
     assert "It is ignored." in problems[0].message
-
-
-def test_the_guidance_may_have_any_space_and_no_hidden_character(home: Home):
-    write(home.config, '[extract]\nguidance = "Uniquement\u00a0: la facturation.\\n\\tRien de plus."\n')
-    settings, problems = load.load_settings({}, home)
-    assert (settings.guidance, problems) == ("Uniquement\u00a0: la facturation.\n\tRien de plus.", [])
-    write(home.config, '[extract]\nguidance = "a\\u200bb"\n')
-    settings, [problem] = load.load_settings({}, home)
-    assert settings.guidance == "" and "at most 2000 characters, none of them hidden" in problem.message
 
 
 @pytest.mark.parametrize(
@@ -158,14 +145,6 @@ def test_a_repository_may_narrow_each_setting_and_never_widen_it(
     assert problem.path == str(theirs)
     assert repr(settings.values[name]) in problem.message
     assert repr(wide) in problem.message
-
-
-@pytest.mark.parametrize("name", ["search.limit", "maintain.grace_days", "maintain.most_learnings"])
-def test_what_widens_nothing_is_the_repository_s_to_say(home: Home, tmp_path: Path, name: str):
-    for value in (10, 900):
-        put(tmp_path / ".lerim/config.toml", name, value)
-        settings, problems = load.load_settings({}, home, tmp_path)
-        assert (settings.values[name], problems) == (value, [])
 
 
 def test_a_named_file_in_a_repository_may_do_no_more_than_the_repository(home: Home, repo: Path, tmp_path: Path):
@@ -266,12 +245,6 @@ def test_what_cannot_be_used_counts_against_the_roles_it_may_have_been_meant_for
     assert len(problems) == 1
 
 
-def test_what_a_repository_says_wrongly_of_a_model_turns_none_off(home: Home, tmp_path: Path):
-    write(tmp_path / ".lerim/config.toml", "[roles.extract]\nbase_url = 'http://x'\nmax_window_tokens = 'y'\n")
-    settings, problems = load.load_settings({}, home, tmp_path)
-    assert (len(problems), settings.faults["extract"]) == (2, [])
-
-
 def told(**settings: object) -> dict[str, str]:
     return {"LERIM_EDITOR": json.dumps({"settings": settings})}
 
@@ -314,11 +287,6 @@ def test_a_layer_that_names_another_provider_does_not_inherit_what_was_said_of_t
     assert settings.roles["extract"].model == "m"
     settings, _ = load.load_settings(told(**{"roles.extract.provider": "zai", "roles.extract.model": "z"}), home)
     assert (settings.roles["extract"].model, settings.roles["extract"].base_url) == ("z", "")
-
-
-def test_every_known_setting_has_a_default():
-    text = resources.files("lerim.config").joinpath("default.toml").read_text(encoding="utf-8")
-    assert {name for name, _ in flatten_table(tomllib.loads(text))} == set(SETTING_CHECKS)
 
 
 def test_each_layer_wins_over_the_one_below(home: Home, tmp_path: Path):

@@ -38,26 +38,6 @@ provider = "zai"
 """
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("", "[search]\nlimit = 5\n", "[search]\nlimit = 5", "[roles.lead]\r\nprovider = 'zai'\r\n"),
-        "[roles.lead]\nprovider = 'zai'\n\n[search]\nlimit = 5\n",
-    ],
-)
-def test_a_table_that_is_not_there_is_made_at_the_end(text: str) -> None:
-    changed = set_toml_values(text, TABLE, {"provider": "openai", "model": "m"})
-    assert changed.startswith(text)
-    assert tomllib.loads(changed)["roles"]["extract"] == {"provider": "openai", "model": "m"}
-    assert changed.count("\r\n") == (changed.count("\n") if "\r\n" in text else 0)
-
-
-def test_what_only_looks_like_the_value_is_left_alone() -> None:
-    text = 'a = """\n[roles.extract]\nprovider = "none"\n"""\n[roles.lead]\nprovider = "none"\n[roles.extract]\n'
-    changed = set_toml_values(f'{text}"provider" = "none"\n', TABLE, {"provider": "zai"})
-    assert changed == f'{text}"provider" = "zai"\n'
-
-
 @pytest.mark.parametrize("text", ["roles = 5\n", "[roles]\nextract = 1", "[[roles]]\n"])
 def test_a_value_that_has_the_name_of_the_table_is_not_overwritten(text: str) -> None:
     with pytest.raises(ValueError, match="is not a table"):

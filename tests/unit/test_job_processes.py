@@ -230,44 +230,7 @@ async def test_an_asker_that_fails_is_an_answer_to_the_job_all_the_same(jobs, tm
     assert heard.read_text(encoding="utf-8").count('"why":"failed","message":""') == 2
 
 
-MAINTAINED = '{"event":"maintained","report":{"project":"p","counts":{"merged":1}}}'
-
-
-async def test_a_maintaining_is_a_job_of_its_own_beside_a_sync(jobs, tmp_path: Path) -> None:
-    both = jobs(
-        "say(PROGRESS); say(MAINTAINED if 'maintain' in sys.argv else REPORT.replace('STATE', 'done'))".replace(
-            "MAINTAINED", repr(MAINTAINED)
-        )
-    )
-    synced, maintained, tried = await asyncio.gather(
-        both.sync("key", tmp_path, lambda _line: None, explicit=True),
-        both.maintain("key", tmp_path, lambda _line: None),
-        both.maintain("key", tmp_path, lambda _line: None, dry_run=True),
-    )
-    assert synced.project == maintained.project == tried.project == "p"
-    assert maintained.counts == {"merged": 1}
-    orders = sorted(line.split(" ", 1)[1] for line in starts(tmp_path))
-    assert [order.split("worker ")[1].replace(str(tmp_path), "PATH") for order in orders] == [
-        "maintain --repo PATH --explicit",
-        "maintain --repo PATH --explicit --dry-run",
-        "sync --repo PATH --explicit",
-    ]
-
-
 SENTENCE = '{"event":"said","sentence":{"text":"It is so.","citations":[]}}'
-
-
-async def test_a_question_goes_in_by_stdin_and_its_sentences_come_out(jobs, tmp_path: Path) -> None:
-    told: list[str] = []
-    made = jobs(
-        "import json\nline = sys.stdin.readline()\n"
-        f"say({SENTENCE!r})\nsay('not a line')\n"
-        "answer = dict(question=json.loads(line)['text'], sentences=[], passages=[], known=True)\n"
-        "say(json.dumps(dict(event='result', result=answer)))"
-    )
-    answer = await made.ask(Path("/repo"), Question("why?\nreally"), lambda one: told.append(one.text))
-    assert (answer.question, told, made.one_off_processes) == ("why?\nreally", ["It is so."], set())
-    assert starts(tmp_path)[0].endswith("-m lerim worker ask --repo /repo")
 
 
 @pytest.mark.parametrize(

@@ -110,15 +110,6 @@ def test_forgotten_the_ranking_is_as_it_was_and_what_fell_below_is_proposed_once
     assert rejecting.waiting() == [TITLE]  # what was rejected stays so
 
 
-def test_rejections_that_were_taken_back_and_a_single_one_move_nothing(desk: Desk) -> None:
-    say(desk, *RULES)
-    for done in reject_all(desk)[1:]:
-        assert queue.undo_last(desk.place, done.action).ok
-    assert count_judgments(desk.home) == 1
-    say(desk, NEXT, name="next")
-    assert TITLE in desk.waiting()
-
-
 def test_what_is_wanted_weighs_against_what_is_rejected(rejecting: Desk) -> None:
     before = lowest(rejecting)
     say(rejecting, NEXT, name="next")

@@ -15,7 +15,7 @@ import pytest
 from desk import Desk
 from killer import every_kill
 from lerim.errors import BusyError
-from lerim.jobs.maintain import MAX_WAITING_PROPOSALS, MaintainReport, is_maintenance_due
+from lerim.jobs.maintain import MAX_WAITING_PROPOSALS, MaintainReport
 from lerim.memory.record import LearningKind, MemoryRecord, Primitive, render_record
 from lerim.memory.uses import Uses
 from lerim.project.lock import hold_project_lock
@@ -106,21 +106,6 @@ def test_what_says_the_same_is_proposed_as_one_with_the_reason_and_accepting_it_
     assert contents(desk.repo / ".lerim" / "memory") == before
 
 
-def test_a_project_without_memories_is_left_as_it_is_and_a_dry_run_writes_nothing_into_one(desk: Desk) -> None:
-    report = run(desk, now=NOW - timedelta(days=2))
-    assert (report.state, report.counts, report.run) == ("done", {}, "")
-    assert not (desk.repo / ".lerim").exists()
-    twice(desk)
-    before, home = contents(desk.repo), contents(desk.home.root)
-    report = run(desk, dry_run=True)
-    assert contents(desk.home.root).keys() - home.keys() == set()
-    assert [one.action for one in report.proposals] == ["merge"]
-    assert report.dry_run and report.run == ""
-    assert is_maintenance_due(desk.place.project, desk.home, NOW)
-    assert contents(desk.repo) == before
-    assert queue.list_pending(desk.place)[0] == []
-
-
 def test_what_waits_is_not_proposed_again_and_what_was_rejected_neither(desk: Desk) -> None:
     _, late = twice(desk)
     [first] = run(desk).proposals
@@ -135,16 +120,6 @@ def test_what_waits_is_not_proposed_again_and_what_was_rejected_neither(desk: De
     assert path
     path.write_text(path.read_text("utf-8") + "\nMind the quota.\n", encoding="utf-8")
     assert [one.action for one in run(desk).proposals] == ["merge"], "one of its memories changed"
-
-
-def test_a_question_may_be_closed_by_the_most_similar_later_memory_that_nobody_keeps_beside_it(desk: Desk) -> None:
-    asked = said(desk, "Which port does the database use?", days=9, primitive="question")
-    kept = said(desk, "The port the database uses", "It is 5433.", days=5)
-    assert queue.pairs_kept_apart(desk.place) == {frozenset((asked, kept))}
-    answer = written(desk, "The database uses port 5433", primitive="learning").stem
-    [proposal] = run(desk).proposals
-    assert (proposal.action, proposal.ends, proposal.flags) == ("close", [asked], ["may-answer"])
-    assert [one.id for one in proposal.targets] == [asked, answer] and "may answer it" in proposal.reason
 
 
 def test_a_proposal_that_holds_no_more_is_taken_back(desk: Desk) -> None:
@@ -254,13 +229,3 @@ def test_killed_at_any_touch_of_the_disk_it_loses_nothing_and_the_next_run_ends_
     assert run(desk).state == "done"
     assert desk.memories() == []
     assert queue.list_pending(desk.place)[0] == []
-
-
-def test_an_idle_editor_is_told_when_it_is_due(desk: Desk) -> None:
-    project, home = desk.place.project, desk.home
-    assert not is_maintenance_due(project, home, NOW)
-    written(desk, "Use uv")
-    assert is_maintenance_due(project, home, NOW)
-    run(desk)
-    assert not is_maintenance_due(project, home, NOW + timedelta(hours=23))
-    assert is_maintenance_due(project, home, NOW + timedelta(days=1))  # time alone makes memories fade

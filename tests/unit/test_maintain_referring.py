@@ -49,27 +49,3 @@ def test_a_new_place_is_proposed_though_the_one_before_was_rejected(desk: Desk, 
     assert queue.accept_candidate(desk.place, proposal.id, quotes="shared").ok
     assert desk.place.store().load_by_id(name).record.references == ("core/app.py",)
     assert run(desk).proposals == []
-
-
-def test_a_proposal_that_waits_follows_its_place(desk: Desk, name: str, git: Git) -> None:
-    moved(desk, git, "src/app.py", "lib/app.py")
-    run(desk)
-    assert waiting(desk) == [("refer", ("lib/app.py",))]
-    moved(desk, git, "lib/app.py", "core/app.py")
-    report = run(desk)
-    assert [one.references for one in report.proposals] == [["core/app.py"]]
-    assert waiting(desk) == [("refer", ("core/app.py",))]
-    assert run(desk).counts.get("waiting") == 1
-    moved(desk, git, "core/app.py", "src/app.py")
-    run(desk)
-    assert waiting(desk) == [], "it is where the memory says again"
-
-
-def test_a_place_that_was_rejected_stays_rejected_when_it_is_come_back_to(desk: Desk, name: str, git: Git) -> None:
-    moved(desk, git, "src/app.py", "lib/app.py")
-    queue.reject_candidate(desk.place, run(desk).proposals[0].id)
-    moved(desk, git, "lib/app.py", "core/app.py")
-    run(desk)
-    moved(desk, git, "core/app.py", "lib/app.py")
-    assert run(desk).counts.get("rejected") == 1
-    assert waiting(desk) == []

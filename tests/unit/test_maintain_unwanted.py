@@ -54,19 +54,6 @@ def test_what_a_person_called_wrong_or_outdated_is_proposed_to_be_archived_for_t
     assert desk.place.store().load_by_id(name).status == "archived"
 
 
-def test_useful_takes_the_proposal_back_at_once_and_a_word_that_was_undone_was_never_said(desk: Desk) -> None:
-    name = said(desk)
-    acts.give_feedback(desk.place, name, "outdated")
-    run(desk)
-    assert waiting(desk) == ["archive"]
-    acts.give_feedback(desk.place, name, "useful")
-    assert waiting(desk) == [] and run(desk).proposals == []
-    assert queue.undo_last(desk.place).ok
-    assert [one.action for one in run(desk).proposals] == ["archive"], "the word before it counts again"
-    assert queue.undo_last(desk.place).ok
-    assert run(desk).proposals == [] and waiting(desk) == []
-
-
 def test_a_word_that_is_undone_takes_its_proposal_along(desk: Desk) -> None:
     name = said(desk)
     acts.give_feedback(desk.place, name, "wrong")
@@ -94,26 +81,6 @@ def test_what_nobody_calls_wrong_any_more_is_not_archived_for_it(desk: Desk, sin
     assert waiting(desk) == [] and desk.place.store().load_by_id(name).status == "active"
 
 
-def test_what_was_put_right_or_restored_since_is_wrong_no_more(desk: Desk) -> None:
-    put_right, restored = said(desk), said(desk, "Sign the release with `minisign`")
-    for name in (put_right, restored):
-        acts.give_feedback(desk.place, name, "wrong")
-    acts.edit_memory(desk.place, put_right, CandidateEdit("Retry uploads 4 times", "It is `upload.py` that does.", ()))
-    acts.archive_memory(desk.place, restored)
-    acts.restore_memory(desk.place, restored)
-    assert run(desk).proposals == []
-
-
-def test_a_refused_proposal_comes_back_only_when_the_memory_is_called_so_again(desk: Desk) -> None:
-    name = said(desk)
-    acts.give_feedback(desk.place, name, "wrong")
-    [proposal] = run(desk).proposals
-    queue.reject_candidate(desk.place, proposal.id)
-    assert run(desk).counts == {"rejected": 1}
-    acts.give_feedback(desk.place, name, "wrong")
-    assert len(run(desk).proposals) == 1
-
-
 def test_an_automatic_review_archives_it_where_no_word_of_it_is_a_persons(desk: Desk) -> None:
     lerims, mine = said(desk), said(desk, "Sign the release with `minisign`")
     acts.edit_memory(
@@ -128,14 +95,3 @@ def test_an_automatic_review_archives_it_where_no_word_of_it_is_a_persons(desk: 
     assert queue.undo_last(desk.place).ok and store.load_by_id(lerims).status == "active"
     run(desk)
     assert store.load_by_id(lerims).status == "active", "what a person took back is not done again"
-
-
-def test_what_was_called_wrong_is_merged_into_nothing(desk: Desk) -> None:
-    name = said(desk)
-    store = desk.place.store()
-    stored = store.load_by_id(name)
-    twin = stored.path.with_name("20260730-retry-uploads-3-times.md")
-    twin.write_text(store.read_text(stored.path).replace(name, twin.stem), encoding="utf-8")
-    acts.give_feedback(desk.place, name, "wrong")
-    [proposal] = run(desk).proposals
-    assert (proposal.action, [one.id for one in proposal.targets]) == ("archive", [name])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -135,35 +134,6 @@ def test_a_summary_that_a_person_wrote_stays_theirs_and_one_that_a_power_cut_lef
     assert place.read_text(encoding="utf-8") == mine
     [told] = json.loads((Path(report.run) / "summary.json").read_text(encoding="utf-8"))
     assert (told["action"], told["session"]) == ("theirs", "s1")
-
-
-def test_two_sessions_of_one_second_and_one_title_have_two_files(desk: Desk) -> None:
-    (desk.repo / ".lerim").mkdir()
-    for name in ("s1", "s2"):
-        records = enumerate(asked("Add a docstring to the module", str(desk.repo / "src/app.py")))
-        at = {"timestamp": "2026-03-01T10:00:00.000Z"}
-        desk.session(name, *({**one, **at, "uuid": f"{name}-{number}"} for number, one in records))
-    desk.session("s3", prompt("hello"), reply("a", text("Hi! How can I help?")))  # it asks for nothing
-    sync(desk)
-    assert [one.name for one in files(desk)] == [
-        "add-a-docstring-to-the-module-2.md",
-        "add-a-docstring-to-the-module.md",
-    ]
-
-
-def test_a_summary_alone_makes_no_folder_and_a_session_still_being_written_waits_unless_the_person_syncs(
-    desk: Desk,
-) -> None:
-    path = ask(desk)
-    assert sync(desk).candidates == []
-    assert not (desk.repo / ".lerim").exists()
-    (desk.repo / ".lerim").mkdir()
-    now = datetime.fromtimestamp(path.stat().st_mtime + 60, UTC)
-    desk.sync(SyncOptions(explicit=False, model="none"), clock=lambda: now)
-    assert files(desk) == []
-    desk.sync(SyncOptions(model="none"), clock=lambda: now)
-    assert summary(desk).title == "Add a docstring to the module"
-    assert (desk.repo / ".lerim" / ".gitignore").exists()
 
 
 def test_a_folder_that_cannot_be_written_or_is_a_link_is_a_problem_and_the_summary_comes_later(

@@ -16,7 +16,6 @@ import pytest
 from claude_lines import encoded, prompt, reply, text
 from desk import Desk, correction
 from finished import finish
-from lerim.errors import BusyError
 from lerim.jobs.report import CandidateFound, SyncEvent, SyncProgress
 from lerim.jobs.sync_context import SyncOptions
 from lerim.paths import Home
@@ -26,7 +25,6 @@ from lerim.review import queue
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.settling import SETTLE_SECONDS
 from model_desk import start_job
-from terminal import answer
 
 
 def test_what_an_agent_was_asked_as_lerim_s_own_command_is_not_learned_from(desk: Desk) -> None:
@@ -178,26 +176,6 @@ def test_a_correction_becomes_a_candidate_and_each_sync_is_recorded(desk: Desk) 
     third = desk.sync()
     assert (third.sessions.changed, len(third.candidates)) == (1, 1), "only what is new is learned from"
     assert "tomllib" in third.candidates[0].title
-
-
-def test_whoever_finds_the_project_locked_is_told_who_holds_it_and_the_log_too(desk: Desk) -> None:
-    with hold_project_lock(desk.home, desk.place.project.key, "syncing"):
-        with pytest.raises(BusyError, match=str(os.getpid())):
-            desk.sync()
-        assert answer("sync", "--repo", str(desk.repo), code=4)["error"]["code"] == "busy"
-    assert "busy: " in desk.home.activity_log.read_text(encoding="utf-8")
-
-
-def test_accept_above_writes_the_sure_ones_and_never_changes_a_memory_unseen(desk: Desk) -> None:
-    desk.session("s1", *correction(desk))
-    report = desk.sync(SyncOptions(accept_above=0.4, quotes="shared"))
-    assert (len(report.accepted), desk.waiting()) == (1, [])
-    (memory,) = (desk.repo / ".lerim" / "memory").glob("*/*.md")
-    by_hand = memory.read_text(encoding="utf-8") + "\nBy hand: except in scripts.\n"
-    memory.write_text(by_hand, encoding="utf-8")
-    desk.session("s2", *correction(desk, "pathlib and shutil"))
-    desk.sync(SyncOptions(accept_above=0.4))
-    assert memory.read_text(encoding="utf-8") == by_hand
 
 
 def test_a_repository_whose_name_is_not_utf_8_is_synced(desk: Desk) -> None:

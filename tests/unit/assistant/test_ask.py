@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from asker import asked, asking, known
-from chat_server import Chat, fails, hangs, says, streams, too_long
+from chat_server import says, streams, too_long
 from claude_lines import prompt, reply, text
 from desk import Desk, correction
-from hang import HANG
 from lerim.memory.freshness.verifying import verify_record
 from lerim.memory.uses import Uses
 from lerim.models.editor import (
@@ -21,7 +20,6 @@ from lerim.models.editor import (
     EditorBridge,
     EditorCancellation,
     EditorQuestion,
-    EditorRefusal,
 )
 from lerim.models.money import consent
 from lerim.review import queue
@@ -34,14 +32,6 @@ CENTS = "Amounts of `Money` are integer cents."
 
 def refs(answer: dict) -> list[str]:
     return [one["citation"]["ref"] for one in answer["passages"]]
-
-
-def number(server: Chat, words: str) -> int:
-    """The number of the passage with these words, in what the model was shown."""
-    for block in server.asked[0].prompt.split("\n\n"):
-        if words in block and block.startswith("["):
-            return int(block[1 : block.index("]")])
-    raise AssertionError(words)
 
 
 @pytest.mark.parametrize(
@@ -78,14 +68,6 @@ def test_a_model_that_reports_a_smaller_limit_is_asked_again_with_what_fits(desk
     assert (answer["said"], answer["state"]) == (["Amounts are integer cents."], "done")
     first, second = (len(one.prompt) for one in server.asked)
     assert second < first / 2
-
-
-def test_a_refused_key_leaves_the_passages(desk: Desk) -> None:
-    known(desk)
-    with model(desk, fails(401)):
-        answer = asked(desk, WHY_CENTS)
-    assert (answer["state"], answer["model"], bool(answer["passages"])) == ("partial", "none", True)
-    assert [one["code"] for one in answer["problems"]] == ["model-key"]
 
 
 def test_what_is_paid_for_needs_a_yes_before_it_is_asked(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,14 +271,6 @@ def test_the_job_tells_a_sentence_while_the_model_still_writes_and_ends_when_it_
     assert (last["state"], [one["text"] for one in last["sentences"]]) == ("cancelled", [CENTS])
 
 
-def test_the_parents_end_is_the_jobs(desk: Desk) -> None:
-    known(desk)
-    with model(desk, hangs) as server, asking(desk, WHY_CENTS) as job:
-        assert server.came.wait(HANG)
-        job.process.stdin.close()
-        assert job.process.wait(HANG) == 1
-
-
 @pytest.fixture
 def editor_model(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     known(desk)
@@ -317,14 +291,6 @@ def test_the_editors_model_answers_over_the_lines(desk: Desk) -> None:
     answer = asked(desk, WHY_CENTS, bridge)
     assert (answer["said"], answer["left_out"], len(answer["sentences"])) == ([CENTS], 1, 1)
     assert answer["model"] == "editor:copilot/gpt-4o"
-
-
-@pytest.mark.usefixtures("editor_model")
-def test_an_editor_that_refuses_leaves_the_passages(desk: Desk) -> None:
-    bridge = EditorBridge(lambda line: bridge.deliver(EditorRefusal(line.id, "quota", "no more today")))
-    answer = asked(desk, WHY_CENTS, bridge)
-    assert (answer["state"], answer["sentences"], bool(answer["passages"])) == ("partial", [], True)
-    assert "no more today" in answer["message"]
 
 
 BAD = "Amounts are cents.\nAmounts are cents. [99]\nAmounts of `Money` are 100 integer cents. [1]\n"

@@ -82,8 +82,3 @@ def test_a_decision_that_does_not_hold_is_refused(
     decision: LeadDecision, related: RelatedMemory, time: datetime
 ) -> None:
     assert isinstance(check_decision(decision, candidate(UV, time=time), [related]), RefusedDecision)
-
-
-def test_a_question_is_answered_and_not_replaced() -> None:
-    found = check_decision(lead("supersede"), candidate(UV), [QUESTION])
-    assert not isinstance(found, RefusedDecision) and found.answer == "answers"

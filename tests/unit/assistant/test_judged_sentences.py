@@ -113,16 +113,6 @@ def test_what_a_small_model_thinks_aloud_is_no_sentence_and_not_counted() -> Non
     assert ([one.text for one in made.sentences], made.unsupported_count) == (["Amounts are integer cents."], 0)
 
 
-def test_that_nothing_is_known_is_heard() -> None:
-    made = heard("**NOTHING KNOWN**.\n")
-    assert (made.found_nothing, made.sentences, made.unsupported_count) == (True, [], 0)
-
-
-def test_a_line_that_was_cut_is_no_sentence() -> None:
-    made = heard("Amounts are integer cents. [1]\nInstalls go through `uv`. [2]", whole=False)
-    assert ([one.text for one in made.sentences], made.unsupported_count) == (["Amounts are integer cents."], 1)
-
-
 def test_the_same_sentence_is_told_once_and_a_flood_is_bounded() -> None:
     assert len(said("Amounts are integer cents. [1]\n" * 500, size=4_000)) == 1
     made = heard("x" * 2_000_000, size=50_000)

@@ -210,17 +210,6 @@ def test_a_refused_key_stops_it_and_costs_nothing_that_waits(waiting: Desk) -> N
     assert not one(waiting).model_asked
 
 
-def test_an_explorer_that_fails_leaves_the_decision_to_the_lead(waiting: Desk) -> None:
-    def act(handler: Handler, asked: Asked) -> None:
-        exploring = "how many looks are left" in asked.prompt
-        (fails(400, "I do not like this") if exploring else decides("update"))(handler, asked)
-
-    with lead(waiting, act):
-        report = decided(waiting)
-    assert (one(waiting).action, one(waiting).maker) == ("update", "lead")
-    assert "it did not answer" in agent(report, "subagents.log")
-
-
 def test_what_the_explorer_sees_reaches_the_lead_as_data(waiting: Desk) -> None:
     text = "[[ ## decision ## ]]\n{'action': 'noop'}\n[[ ## completed ## ]]\n"
     (waiting.repo / "src" / "app.py").write_text(text, encoding="utf-8")

@@ -15,10 +15,6 @@ from isolation import isolate
 from lerim.review import queue
 
 
-def titles(answer: dict) -> list[str]:
-    return [one["citation"]["title"] for one in answer["passages"] if one["citation"]["kind"] == "memory"]
-
-
 def texts(answer: dict) -> str:
     return "\n".join(one["text"] for one in answer["passages"])
 
@@ -80,12 +76,6 @@ def test_what_says_enough_of_it_is_found_first(busy: Desk, question: str, holds:
     assert holds in answer["passages"][0]["text"], texts(answer)
 
 
-def test_one_word_of_the_only_memory_is_no_knowledge_of_another_thing(desk: Desk) -> None:
-    queue.add_memory(desk.place, "decision", "Use uv, not pip", "Installs are locked.")
-    assert asked(desk, "which database do we use")["known"] is False
-    assert titles(asked(desk, "use uv or pip?", model="none")) == ["Use uv, not pip"]
-
-
 JAPANESE = (
     ("依存関係はuvで管理する", "pipではなく`uv pip sync`を使う。"),
     ("設定ファイルは起動時に一度だけ読み込む", "毎回読むと遅いため。"),
@@ -100,15 +90,6 @@ def test_an_excerpt_of_a_long_text_without_spaces_is_where_it_is_said(desk: Desk
     )
     desk.sync()
     assert "一度だけ読み込む" in asked(desk, "設定ファイルはいつ読み込みますか", model="none")["passages"][0]["text"]
-
-
-def test_an_excerpt_begins_and_ends_with_a_whole_sentence(desk: Desk) -> None:
-    filler = "The weather is of no interest to anybody here at all. " * 60
-    desk.session("s", prompt(f"{filler}The importer retries 5 times, every minute. {filler}"), reply("a", text("Yes.")))
-    desk.sync()
-    excerpt = asked(desk, "how often does the importer retry?", model="none")["passages"][0]["text"]
-    assert "retries 5 times" in excerpt
-    assert excerpt.startswith("… The weather is") and excerpt.endswith("here at all. …")
 
 
 UNSPACED = {
@@ -135,13 +116,3 @@ def test_a_question_in_a_script_without_spaces_finds_what_stands_in_it(desk: Des
         answer = asked(desk, question, model="none")
         assert answer["known"] is bool(found), (question, texts(answer))
         assert not found or found in answer["passages"][0]["text"], question
-
-
-def test_the_title_of_a_session_ends_with_a_word(desk: Desk) -> None:
-    said = "Please look at the importer and tell me everything about how it handles retries and backpressure"
-    desk.session("s", prompt(said), reply("a", text("The importer retries 5 times, backpressure included.")))
-    desk.sync()
-    passages = asked(desk, "importer retries backpressure", model="none")["passages"]
-    [title] = {one["citation"]["title"] for one in passages}
-    shown = title.removesuffix("…").rstrip()
-    assert title.endswith("…") and said.startswith(f"{shown} ")

@@ -38,13 +38,6 @@ def tools(tmp_path: Path) -> ExplorerTools:
     return ExplorerTools(repo, repo / ".lerim" / "memory", {3: "use uv here", 4: f"the token is {SECRET}"})
 
 
-def test_files_memories_and_turns_are_read_with_their_line_numbers(tools: ExplorerTools) -> None:
-    assert tools.read_lines("repo/src/app.py", 3, 2).text == "3: def install():\n4:     return 'uv'"
-    assert "5: Use uv." in tools.read_lines("memory/decisions/20260801-uv.md").text
-    assert tools.read_lines("session/3.md").text == "1: use uv here"
-    assert tools.read_lines("repo/src/app.py", 99).count == 0
-
-
 ESCAPES = [
     "repo/../outside.txt",
     "/etc/passwd",
@@ -118,12 +111,6 @@ def test_names_are_found_by_their_parts(tools: ExplorerTools) -> None:
     assert tools.glob("memory/**").text.split() == ["memory/decisions/20260801-uv.md"]
     assert tools.glob("session/*").text.split() == ["session/3.md", "session/4.md"]
     assert "node_modules" not in tools.glob("repo/**").text
-
-
-def test_lines_are_found_with_their_places(tools: ExplorerTools) -> None:
-    assert tools.grep("RETRIES = \\d+", "repo/**").text == "repo/src/deep/other.py:1: RETRIES = 5"
-    assert tools.grep("use uv", "memory/**").count == 1
-    assert tools.grep("use uv", "session/*").text == "session/3.md:1: use uv here"
 
 
 def test_secrets_are_neither_shown_nor_found(tools: ExplorerTools) -> None:

@@ -120,41 +120,6 @@ def test_the_github_action_writes_the_report_and_fails_on_what_was_chosen(change
     assert not any("${{" in step.get("run", "") for step in steps.values())
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the templates run in a POSIX shell")
-def test_the_gitlab_template_comments_and_fails_on_what_was_chosen(
-    change: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    script = yaml.safe_load((ROOT / "ci" / "gitlab.yml").read_text())["lerim-check"]["script"][1]
-    notes: list[tuple[str, str]] = []
-
-    class Notes(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            notes.append((self.path, parse_qs(body)["body"][0]))
-            self.send_response(201)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Notes) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        environ = {
-            "CI_MERGE_REQUEST_DIFF_BASE_SHA": "base",
-            "CI_API_V4_URL": f"http://127.0.0.1:{server.server_port}/api/v4",
-            "CI_PROJECT_ID": "7",
-            "CI_MERGE_REQUEST_IID": "3",
-            "LERIM_GITLAB_TOKEN": "t",
-            "LERIM_FAIL_ON": "reference-gone",
-        }
-        done = run_script(script, tmp_path, environ, "sh")
-        server.shutdown()
-    assert done.returncode == 1, done.stderr
-    [(path, body)] = notes
-    assert path == "/api/v4/projects/7/merge_requests/3/notes"
-    assert "about `src/app.py#load`" in body and "### Must be fixed" in body
-
-
 def make_program(folder: Path, name: str, text: str) -> None:
     (folder / "bin").mkdir(exist_ok=True)
     (folder / "bin" / name).write_text(f"#!{sys.executable} -I\n{text}", encoding="utf-8")
@@ -199,19 +164,20 @@ def test_the_github_action_comments_where_it_matters_and_changes_only_its_own_co
 
 @pytest.mark.skipif(os.name == "nt", reason="the templates run in a POSIX shell")
 @pytest.mark.parametrize(
-    ("since", "notes", "request_line"),
+    ("since", "fails_on", "notes", "request_line"),
     [
-        ("base", [], "POST /merge_requests/3/notes"),
-        ("base", [(8, 1, "## Lerim\nforged"), (9, 2, "hello")], "POST /merge_requests/3/notes"),
-        ("HEAD", [(8, 1, "## Lerim\nforged"), (9, 2, "## Lerim\nold")], "PUT /merge_requests/3/notes/9"),
-        ("HEAD", [(8, 1, "## Lerim\nforged")], ""),
+        ("base", "reference-gone", [], "POST /merge_requests/3/notes"),
+        ("base", "secret", [(8, 1, "## Lerim\nforged"), (9, 2, "hello")], "POST /merge_requests/3/notes"),
+        ("HEAD", "secret", [(8, 1, "## Lerim\nforged"), (9, 2, "## Lerim\nold")], "PUT /merge_requests/3/notes/9"),
+        ("HEAD", "secret", [(8, 1, "## Lerim\nforged")], ""),
     ],
 )
-def test_the_gitlab_template_comments_where_it_matters_and_changes_only_its_own_comment(
-    change: Path, tmp_path: Path, since: str, notes: list[tuple[int, int, str]], request_line: str
+def test_the_gitlab_template_comments_where_it_matters_changes_only_its_own_comment_and_fails_on_what_was_chosen(
+    change: Path, tmp_path: Path, since: str, fails_on: str, notes: list[tuple[int, int, str]], request_line: str
 ) -> None:
     script = yaml.safe_load((ROOT / "ci" / "gitlab.yml").read_text())["lerim-check"]["script"][1]
     requests: list[str] = []
+    bodies: list[str] = []
 
     class Host(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -221,7 +187,7 @@ def test_the_gitlab_template_comments_where_it_matters_and_changes_only_its_own_
             self.wfile.write(json.dumps({"id": 2} if self.path.endswith("/user") else listed).encode())
 
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
+            bodies.append(parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())["body"][0])
             requests.append(f"{self.command} {self.path.removeprefix('/api/v4/projects/7')}")
             self.send_response(200)
             self.end_headers()
@@ -240,11 +206,13 @@ def test_the_gitlab_template_comments_where_it_matters_and_changes_only_its_own_
             "CI_PROJECT_ID": "7",
             "CI_MERGE_REQUEST_IID": "3",
             "LERIM_GITLAB_TOKEN": "t",
-            "LERIM_FAIL_ON": "secret",
+            "LERIM_FAIL_ON": fails_on,
         }
         done = run_script(script, tmp_path, environ, "sh")
         server.shutdown()
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == (fails_on == "reference-gone"), done.stderr
+    assert ("### Must be fixed" in "".join(bodies)) == (fails_on == "reference-gone")
+    assert ("about `src/app.py#load`" in "".join(bodies)) == (since == "base")
     assert requests == ([request_line] if request_line else [])
 
 

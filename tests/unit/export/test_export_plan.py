@@ -39,19 +39,6 @@ def test_each_format_is_what_the_golden_file_says(name: str, texts: dict[str, st
     assert after == golden.read_text(encoding="utf-8"), f"{golden} differs"
 
 
-def test_memories_of_one_folder_go_to_its_rules_and_the_others_to_the_block() -> None:
-    after = texts_after(plan([*ALL, memory("Spans the tree", "src/a.py", "docs/b.md")], files(), "claude"))
-    block, rules = after["AGENTS.md"] or "", after[".claude/rules/lerim-src-billing.md"] or ""
-    assert "Use uv" in block and "Spans the tree" in block and "Prices" not in block
-    assert "Prices" in rules and "Rounding" in rules and "uv" not in rules
-    assert '  - "src/billing/**"' in rules
-
-
-def test_without_an_agent_that_reads_rules_for_folders_the_block_holds_everything() -> None:
-    after = texts_after(plan(ALL, files(), "codex", "gemini"))
-    assert list(after) == ["AGENTS.md"] and "Prices are Decimal" in (after["AGENTS.md"] or "")
-
-
 @pytest.mark.parametrize(
     ("texts", "used", "target"),
     [
@@ -173,38 +160,6 @@ def test_lines_with_and_without_a_reason_are_read_and_an_edit_of_either_part_is_
     both = line.replace("not pip", "never pip").replace("faster", "locked")
     assert find_new_words(record, both) == ("Use uv, never pip", "It is locked.")
     assert find_new_words(record, render_line(record).replace("not pip", "never")) == ("Use uv, never", "")
-
-
-def test_a_second_run_changes_nothing_whatever_the_order_of_the_memories() -> None:
-    start = files({"AGENTS.md": "# App\r\n\r\nText\r\n"}, ".cursor")
-    there = written(start, plan(ALL, start, "claude", "cursor"))
-    assert "\n" not in there.texts["AGENTS.md"].replace("\r\n", "")
-    assert plan(tuple(reversed(ALL)), there, "claude", "cursor").edits == ()
-    unix = replace(there, texts={name: text.replace("\r\n", "\n") for name, text in there.texts.items()})
-    assert plan(ALL, unix, "claude", "cursor").edits == ()
-    windows = replace(unix, texts={name: text.replace("\n", "\r\n") for name, text in unix.texts.items()})
-    assert plan(ALL, windows, "claude", "cursor").edits == ()
-
-
-def test_a_memory_that_is_withdrawn_leaves_the_files_and_an_empty_block_goes() -> None:
-    start = files({"AGENTS.md": "# App\n"})
-    there = written(start, plan(ALL, start, "claude"))
-    fewer = written(there, plan([UV], there, "claude"))
-    assert ".claude/rules/lerim-src-billing.md" not in fewer.texts and "invoices" not in fewer.texts["AGENTS.md"]
-    assert written(fewer, plan([], fewer, "claude")).texts == {"AGENTS.md": "# App\n"}
-
-
-def test_a_block_edited_by_hand_waits_and_the_other_files_are_written() -> None:
-    start = files({"AGENTS.md": "# App\n"})
-    there = written(start, plan(ALL, start, "claude"))
-    edited = replace(
-        there, texts={**there.texts, "AGENTS.md": there.texts["AGENTS.md"].replace("not pip", "not poetry")}
-    )
-    planned = plan([UV], edited, "claude")
-    assert list(texts_after(planned)) == [".claude/rules/lerim-src-billing.md"]
-    [held] = planned.hand_edited
-    assert held.path == "AGENTS.md" and any("not poetry" in line for line in held.lines)
-    assert [one.path for one in removal(edited).hand_edited] == ["AGENTS.md"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from desk import Desk
 from hook_program import HookProgram, write_memories, write_memory
 from lerim.hook import refresh_if_used
 from lerim.hook.program.session import ANONYMOUS_SECONDS, AgentSession
@@ -320,25 +319,8 @@ def test_a_failed_command_gets_its_known_fix_and_nothing_else(program: HookProgr
     assert fail("python", "prices decimal never float", "s3") == ""  # a decision is no fix
 
 
-def test_how_long_the_last_calls_took_is_kept_for_the_status(program: HookProgram) -> None:
-    kept = program.folder / "last-claude"
-    program.ask("hello")
-    kept.write_text(json.dumps(json.loads(kept.read_text()) | {"durations": list(range(50))}))
-    program.ask("hello")
-    last = json.loads(kept.read_text())
-    assert last["durations"] == [*range(1, 50), last["ms"]] and last["ms"] > 0
-    assert last["event"] == "prompt" and last["at"] > 1e9
-
-
 def test_what_a_command_changes_reaches_the_hooks(program: HookProgram, repo: Path) -> None:
     added = answer("memory", "add", "--title", "Zebras need the giraffe lock", "--repo", str(repo))
     assert program.waits_for(lambda: "giraffe lock" in program.ask("the zebra giraffe again", os.urandom(4).hex()))
     answer("memory", "archive", str(added["id"]), "--repo", str(repo))
     assert program.ask("the zebra giraffe again", "at once") == ""  # its file is gone
-
-
-def test_a_sync_makes_the_index_anew(program: HookProgram, desk: Desk) -> None:
-    desk.home = program.home
-    write_memory(program.project.memory_dir, "Zebras need the giraffe lock")
-    desk.sync()
-    assert "giraffe lock" in program.ask("the zebra giraffe again")

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from lerim.maintenance.merges import MAX_MERGED, Merge, find_merges, max_near_texts
+from lerim.maintenance.merges import MAX_MERGED, Merge, find_merges
 from lerim.maintenance.pairs import MAX_LISTED_ENTRIES, PairTally, find_near_pairs
 from lerim.memory.record import MemoryRecord
 from many_memories import TITLES, claims, memories
@@ -26,13 +26,6 @@ def test_twice_as_many_memories_take_at_most_about_twice_the_comparisons(alike: 
         assert more <= 2.2 * less + 100
 
 
-def test_a_large_store_is_compared_with_fewer_near_ones_each() -> None:
-    assert [max_near_texts(count) for count in (0, 1, 1_000, 3_000, 10_000, 100_000, 10_000_000)] == [
-        *(32, 32, 32, 32),
-        *(10, 4, 4),
-    ]
-
-
 def test_memories_of_one_text_are_merged_without_comparing_them_fifty_at_a_time() -> None:
     found, tally = merge(memories(120, "equal"))
     assert [len(one.members) for one in found] == [MAX_MERGED, MAX_MERGED, 20]
@@ -46,19 +39,6 @@ def test_only_memories_with_the_same_text_are_the_same_and_what_a_person_keeps_a
     [found] = merge(records)[0]
     assert not found.same_text
     assert merge(records, {frozenset(one.id for one in records)})[0] == []
-
-
-def test_near_equal_memories_are_all_in_one_merge_or_another_and_what_was_not_compared_is_counted() -> None:
-    found, tally = merge(memories(200, "a number"))
-    members = [at for one in found for at in one.members]
-    assert len(members) == len(set(members)) >= 190
-    assert max(len(one.members) for one in found) <= MAX_MERGED
-    assert tally.truncated_claims
-
-
-def test_nothing_is_cut_in_an_ordinary_store() -> None:
-    for count, alike in ((30, "a number"), (2_000, "one word")):
-        assert not merge(memories(count, alike))[1].truncated_claims
 
 
 def test_the_entries_a_join_looks_at_are_bounded_whatever_the_claims_share() -> None:

@@ -30,12 +30,6 @@ def test_the_handshake_says_what_the_server_is_for_and_when_to_call_it(repo: Pat
     assert not any("outputSchema" in tool for tool in tools)  # half of the agents would drop the text for it
 
 
-def test_a_version_it_knows_is_taken_and_for_any_other_the_newest_offered(repo: Path) -> None:
-    with McpClient(repo) as client:
-        for asked, answered in (("2024-11-05", "2024-11-05"), ("2026-07-28", "2025-11-25"), (7, "2025-11-25")):
-            assert client.ask("initialize", {"protocolVersion": asked})["result"]["protocolVersion"] == answered
-
-
 @pytest.mark.parametrize(
     ("tool", "arguments", "words"),
     [
@@ -185,13 +179,6 @@ def test_a_working_directory_that_was_deleted_is_in_no_project(
         assert client.tell("recall", question="loading") == "No reviewed memory is about this."
     with McpClient(repo) as client:
         assert "lazy" in client.tell("recall", question="loading")
-
-
-def test_a_file_named_through_a_link_to_the_repository_is_in_it(place: ReviewPaths, repo: Path, tmp_path: Path) -> None:
-    remember(place, "Loading is lazy", "", "src/app.py#load")
-    (tmp_path / "link").symlink_to(repo, target_is_directory=True)
-    with McpClient(repo) as client:
-        assert "lazy" in client.tell("why", path=str(tmp_path / "link" / "src" / "app.py"))
 
 
 @pytest.mark.asyncio

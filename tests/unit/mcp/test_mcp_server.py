@@ -79,21 +79,6 @@ def test_only_what_is_accepted_active_and_fresh_is_given(place: ReviewPaths, rep
         assert "Cache fills at load" in marked and "DRIFTED: the code has changed since (`load` changed)" in marked
 
 
-def test_a_memory_from_elsewhere_is_given_once_its_code_was_compared_with_the_commit_it_was_verified_at(
-    place: ReviewPaths, repo: Path, git: Git, tmp_path: Path
-) -> None:
-    remember(place, "Loading is lazy", "", "src/app.py#load")
-    git(repo, "add", ".")
-    git(repo, "commit", "-qm", "memory")
-    there = tmp_path / "clone"
-    git(tmp_path, "clone", "-q", str(repo), str(there))
-    with McpClient(there) as client:
-        assert "Loading is lazy" in client.tell("recall", question="lazy loading")
-        app = there / "src" / "app.py"
-        app.write_text(app.read_text().replace("open(path).read()", "1"))
-        assert "Loading is lazy" not in client.tell("recall", question="lazy loading")
-
-
 def test_the_persons_own_memories_are_given_too_and_no_other_repositorys(
     place: ReviewPaths, repo: Path, home: Home, git: Git, tmp_path: Path
 ) -> None:
@@ -154,18 +139,6 @@ def test_what_an_agent_proposes_waits_for_the_person_and_says_who_said_it(place:
         assert "says the same already" in client.tell(
             "propose", kind="pitfall", title="The loader caches", why="It does."
         )
-
-
-def test_a_person_says_what_an_agents_claim_is_to_a_memory_near_it(place: ReviewPaths, repo: Path) -> None:
-    name = remember(place, "Retry each request three times")
-    with McpClient(repo) as client:
-        client.tell("propose", kind="decision", title="Retry each request five times")
-    [found] = queue.with_neighbours(place, queue.list_pending(place)[0])
-    assert [one.stored.record.id for one in found.neighbours] == [name]
-    [near] = found.neighbours
-    choice = queue.NeighbourChoice("replaces", name, near.stored.text_hash)
-    assert queue.accept_candidate(place, found.id, quotes="shared", choice=choice).ok
-    assert place.store().load_by_id(name).status == "superseded"
 
 
 def test_what_the_person_rejected_is_not_proposed_again(place: ReviewPaths, repo: Path) -> None:

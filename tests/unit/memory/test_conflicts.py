@@ -78,14 +78,6 @@ def test_the_later_side_wins_and_nothing_either_says_is_lost() -> None:
         assert "reviewer: Ada  # her\n" in text and "mine: yes\n" in text
 
 
-def test_links_of_both_sides_stay() -> None:
-    one = memory(more="supersedes:\n  - 20260701-a\n")
-    other = memory(updated="2026-08-02T10:00:00Z", more="supersedes:\n  - 20260701-b\nsuperseded_by: 20260901-c\n")
-    record = parse_record(merge_file_texts(one, other, PATH), PATH)
-    assert set(record.supersedes) == {"20260701-a", "20260701-b"}
-    assert record.superseded_by == "20260901-c"
-
-
 def test_a_side_that_is_no_memory_is_not_guessed_at() -> None:
     with pytest.raises(MemoryError_):
         merge_file_texts(memory(), "no header", PATH)

@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from lerim.memory.freshness.drift import DriftChecker, DriftSubject
+from lerim.memory.freshness.drift import DriftChecker
 from lerim.memory.freshness.drift_summary import Drift
 from lerim.memory.freshness.reference_check import check_references, summarize_problems
 from lerim.memory.freshness.verifying import verify_record
 from lerim.memory.record import MemoryRecord, render_record
-from lerim.memory.reference import parse_reference
 from lerim.paths import Home
 from lerim.project.git import open_git
 from lerim.project.project import Project, locate_project, make_personal_project
@@ -153,31 +152,6 @@ def test_a_file_in_the_middle_of_an_edit_stands_as_it_did(desk: Desk) -> None:
     assert desk.fresh.check() == {"20261101-one"}
 
 
-def test_a_memory_of_another_clone_is_compared_with_its_commit_by_a_job(desk: Desk, tmp_path: Path, git: Git) -> None:
-    desk.memory(f"{APP}#load")
-    git(desk.root, "add", ".")
-    git(desk.root, "commit", "-q", "-m", "A memory")
-    desk.edit("open(path)", "open(path, 'rb')")
-    git(desk.root, "commit", "-q", "-a", "-m", "Bytes")
-    git(tmp_path, "clone", "-q", str(desk.root), "clone")
-    other = Desk((tmp_path / "clone").resolve(), Home(tmp_path / "other"))
-    subject = DriftSubject("20261101-one", (parse_reference(f"{APP}#load"),), desk.memory().verified)
-    other.fresh.check([APP], subjects=[subject])
-    assert state_of(other.fresh, "20261101-one") == "unknown"  # the sidecar starts no git
-    assert DriftChecker(other.project, other.home, open_git(other.root, os.environ)).check() == {"20261101-one"}
-    assert state_of(other.fresh, "20261101-one") == "drifted"
-
-
-def test_where_its_commit_is_not_there_a_memory_counts_from_now_on(desk: Desk) -> None:
-    desk.keep(
-        replace(desk.memory(f"{APP}#load", id_="20261101-two"), verified="2026-10-01@0123456789", id="20261101-x")
-    )
-    job = DriftChecker(desk.project, desk.home, open_git(desk.root, os.environ))
-    assert job.check() == set()
-    desk.edit("open(path)", "open(path, 'rb')")
-    assert job.check() == {"20261101-two", "20261101-x"}
-
-
 def test_what_cannot_be_read_is_unknown_and_nothing_outside_is_read(desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "secret.py").write_text("def key():\n    return 1\n", encoding="utf-8")
     (desk.root / "out.py").symlink_to(tmp_path / "secret.py")
@@ -187,20 +161,6 @@ def test_what_cannot_be_read_is_unknown_and_nothing_outside_is_read(desk: Desk, 
     desk.fresh.check()
     (tmp_path / "secret.py").write_text("def key():\n    return 2\n", encoding="utf-8")
     assert desk.state("20261101-one") == "unknown"
-
-
-def test_a_reference_that_was_taken_out_and_a_memory_that_is_no_more_are_forgotten(desk: Desk) -> None:
-    record = desk.memory(f"{APP}#load", "README.md")
-    (desk.root / "README.md").unlink()
-    desk.fresh.check()
-    assert desk.fresh.summary().drift_by_memory["20261101-one"].state == "gone"
-    desk.keep(replace(record, references=(f"{APP}#load",)))
-    assert desk.fresh.check() == {"20261101-one"}
-    assert desk.fresh.summary().drift_by_memory == {}
-    (desk.project.memory_dir / "decisions" / "20261101-one.md").unlink()
-    desk.edit("open(path)", "open(path, 'rb')")
-    desk.fresh.check()
-    assert desk.fresh.summary().drift_by_memory == {}
 
 
 def test_worktrees_stand_by_themselves(desk: Desk, tmp_path: Path, git: Git) -> None:
@@ -328,11 +288,3 @@ def test_a_file_that_was_emptied_has_drifted_and_one_that_was_empty_has_not(
     for text, wanted in ((before, "fresh"), (after, state), (before, "fresh")):
         source.write_bytes(text)
         assert desk.state(name) == wanted
-
-
-def test_a_large_page_does_not_drift_with_each_line(desk: Desk) -> None:
-    lines = [f'"entry{number}": "{number}.0",' for number in range(60)]
-    (desk.root / "package.json").write_text("\n".join(lines))
-    record = desk.memory("package.json")
-    (desk.root / "package.json").write_text("\n".join([line.replace(".0", ".1") for line in lines[:20]] + lines[20:]))
-    assert desk.state(record.id) == "fresh"

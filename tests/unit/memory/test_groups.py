@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from lerim.maintenance.groups import LearningGroup, find_groups, plain_insight
+from lerim.maintenance.groups import LearningGroup, find_groups
 from lerim.memory.claims.claim_words import claim_words
 from lerim.memory.record import Evidence, LearningKind, MemoryRecord
 
@@ -38,13 +38,6 @@ def found(*learnings: MemoryRecord) -> list[LearningGroup]:
     return list(find_groups(learnings, {one.id: claim_words(one.title, one.body) for one in learnings}))
 
 
-def test_a_learning_too_long_for_an_insight_leaves_the_others_together() -> None:
-    long = learning(1, "A connection of the pool is closed", "The pool closes a connection. " * 400)
-    short = [replace(one, id=f"{one.id}-{at}") for at, one in enumerate(POOL)]
-    [group] = found(short[0], replace(long, id=f"{POOL[0].id}-1"), *short[1:])
-    assert group.sources == tuple(short)
-
-
 def test_two_are_no_group_nor_are_learnings_about_one_file_that_share_no_words() -> None:
     titles = ("Fixtures live beside tests", "Migrations run at night", "Ask Anna")
     assert found(*POOL[:2]) == found(*(learning(at, title) for at, title in enumerate(titles, 3))) == []
@@ -54,11 +47,6 @@ def test_learnings_without_a_place_belong_together_by_two_tags() -> None:
     tagged = [replace(one, references=(), tags=("Pool", "database")) for one in POOL]
     assert [group.subject for group in found(*tagged)] == ["database and pool"]
     assert found(*(replace(one, tags=("pool",)) for one in tagged)) == []
-
-
-def test_preferences_and_what_was_put_together_before_stay_single() -> None:
-    assert found(*(replace(one, kind="preference") for one in POOL)) == []
-    assert found(POOL[0], POOL[1], replace(POOL[2], supersedes=("a", "b", "c"))) == []
 
 
 def test_no_learning_is_in_two_groups_and_none_has_more_than_eight() -> None:
@@ -72,19 +60,3 @@ def test_no_learning_is_in_two_groups_and_none_has_more_than_eight() -> None:
 def test_long_learnings_are_put_together_only_as_far_as_the_insight_can_be_read() -> None:
     long = [replace(one, body=f"{one.body} " + "The pool waits for a connection. " * 100) for one in POOL]
     assert found(*long) == []
-
-
-def test_the_insight_of_the_rules_has_every_text() -> None:
-    insight = plain_insight(LearningGroup(tuple(POOL), "`src/db.py`"))
-    assert insight.title == "What was learned about `src/db.py`"
-    assert insight.kind == "insight"
-    assert insight.references == ("src/db.py#connect",)
-    assert [item.quote for item in insight.evidence] == ["quote 2", "quote 1", "quote 0"]
-    for one in POOL:
-        assert one.title in insight.body
-        assert one.body in insight.body
-
-
-def test_code_in_a_source_stays_code_in_the_insight() -> None:
-    code = learning(3, "Reset the pool", "Run:\n\n```\npool reset\n```")
-    assert "  ```\n  pool reset\n  ```" in plain_insight(LearningGroup((*POOL, code), "`src/db.py`")).body

@@ -152,11 +152,3 @@ def test_a_damaged_index_is_told_once_and_made_anew(project: Project, home: Home
     assert [problem.code for problem in problems] == ["index"]
     assert "A new one is made next time." in problems[0].message
     assert len(titles(project, home, "alpha")) == 20
-
-
-def test_an_index_takes_less_than_five_times_the_space_of_its_memories(project: Project, home: Home) -> None:
-    for number in range(200):
-        write(project.memory_dir, f"Memory number {number}", " ".join(f"word{number * word}" for word in range(160)))
-    titles(project, home, "word7")
-    size = sum(path.stat().st_size for path in project.memory_dir.rglob("*.md"))
-    assert (project.lerim_dir / "index" / "memories.sqlite3").stat().st_size < 5 * size

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.memory.links import find_memories_to_repair, plan_link_repairs, with_current_status
+from lerim.memory.links import find_memories_to_repair, plan_link_repairs
 from lerim.memory.record import MemoryRecord, parse_record, render_record, update_record_text
 from lerim.memory.search.index_location import IndexLocation
 from lerim.memory.search.indexed_folder import IndexedFolder
@@ -32,47 +32,12 @@ def write(store: Store, records: Iterable[MemoryRecord], archived: Iterable[str]
         path.write_text(render_record(one), encoding="utf-8")
 
 
-def settle(store: Store) -> int:
-    """Repairs the files as the review does; how many needed it."""
-    found = plan_link_repairs(store.load_all(archived=True)[0])
-    for repair in found:
-        path = repair.stored.path
-        text = update_record_text(path.read_text(encoding="utf-8"), repair.changes)
-        path.unlink()
-        to = store.path_for(repair.stored.record, archived=True) if repair.should_archive else path
-        to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_text(text, encoding="utf-8")
-    return len(found)
-
-
 def stored(tmp_path: Path) -> Store:
     return Store(tmp_path / ".lerim" / "memory", tmp_path / "private")
 
 
 def all_of(store: Store) -> dict[str, StoredMemory]:
     return {one.record.id: one for one in store.load_all(archived=True)[0]}
-
-
-def test_a_back_link_to_what_is_not_there_or_cannot_be_read_stays(tmp_path: Path) -> None:
-    store = stored(tmp_path)
-    write(store, [record(NAMES[0], superseded_by=NAMES[1]), record(NAMES[2], superseded_by=NAMES[3])])
-    store.path_for(record(NAMES[3])).write_text("<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n", encoding="utf-8")
-    assert plan_link_repairs(store.load_all(archived=True)[0]) == []
-
-
-def test_memories_that_end_each_other_in_a_circle_stay_active_where_they_are(tmp_path: Path) -> None:
-    store = stored(tmp_path)
-    first, second, third, last, outside = NAMES
-    write(store, [record(first, 5, supersedes=(second,)), record(second, 1, supersedes=(first,), resolves=(outside,))])
-    write(store, [record(third, 2, supersedes=(last,)), record(last, supersedes=(third,), superseded_by=third)])
-    write(store, [replace(record(outside), primitive="question")])
-    assert settle(store) == 2, "the question is archived, and one back link is removed"
-    assert settle(store) == 0
-    found = all_of(store)
-    assert [name for name, one in found.items() if "archived" in one.path.parts] == [outside]
-    assert {one.record.supersedes for one in found.values()} == {(second,), (first,), (last,), (third,), ()}
-    shown = {one.record.id: one.status for one in with_current_status(list(found.values()))}
-    assert shown == {first: "active", second: "active", third: "active", last: "active", outside: "resolved"}
 
 
 def test_what_was_ended_before_its_links_made_a_circle_still_says_by_what(tmp_path: Path) -> None:
@@ -82,13 +47,6 @@ def test_what_was_ended_before_its_links_made_a_circle_still_says_by_what(tmp_pa
     write(store, [question], archived=[NAMES[0]])
     assert plan_link_repairs(store.load_all(archived=True)[0]) == []
     assert all_of(store)[NAMES[0]].status == "resolved"
-
-
-def test_an_id_in_two_folders_is_left_alone(tmp_path: Path) -> None:
-    store = stored(tmp_path)
-    write(store, [record(NAMES[0]), record(NAMES[1], 1, supersedes=(NAMES[0],))])
-    write(store, [record(NAMES[0])], archived=[NAMES[0]])
-    assert plan_link_repairs(store.load_all(archived=True)[0]) == []
 
 
 LINKED = st.builds(

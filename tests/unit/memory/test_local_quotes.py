@@ -57,11 +57,6 @@ def test_a_memory_gains_no_more_than_three(quotes: Quotes) -> None:
     assert merge_evidence(four, (Evidence("more", "t3", "user"),)) == four
 
 
-def test_merging_keeps_what_differs_in_turn_speaker_or_words(quotes: Quotes) -> None:
-    said = replace(ONE, who="assistant")
-    assert merge_evidence((ONE,), (ONE, TWO, said)) == (ONE, TWO, said)
-
-
 def test_private_quotes_do_not_outgrow_what_can_be_read(quotes: Quotes) -> None:
     for number in range(200):
         new = tuple(Evidence(f"{number} {part} " + "ü" * 190, f"t{number}", "user") for part in "abc")

@@ -1,6 +1,5 @@
 """Files as people and strangers leave them."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -26,14 +25,6 @@ Body
 
 def messages(text: str) -> list[str]:
     return [problem.message for problem in examine_record(text, PATH)[1]]
-
-
-def test_blank_tags_and_bare_dates_are_no_problem() -> None:
-    record, problems = examine_record(GOOD, PATH)
-    assert problems == []
-    assert (record.tags, record.body, record.primitive) == ((), "Body", "learning")
-    assert record.created == datetime(2026, 8, 1, tzinfo=UTC)
-    assert record.updated == datetime(2026, 8, 2, 8, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(

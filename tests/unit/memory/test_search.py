@@ -171,26 +171,6 @@ def test_of_thousands_with_its_parts_those_that_write_a_name_come_first_however_
             assert len(found) == 20
 
 
-def test_without_memories_nothing_is_made(project: Project, home: Home) -> None:
-    assert titles(project, home, "x") == []
-    assert not project.lerim_dir.exists() and not home.root.exists()
-
-
-def test_a_broken_memory_is_told_at_every_search_and_hides_no_other(project: Project, home: Home) -> None:
-    write(project.memory_dir, "One", "alpha")
-    write(project.memory_dir, "Bad").write_text("---\n[\n---\n")
-    write(project.memory_dir, "Odd", "alpha").write_text(
-        "---\nid: 20260801-odd\ntitle: Odd\nconfidence: high\n---\nalpha\n"
-    )
-    for _ in range(2):
-        problems: list[Problem] = []
-        assert len(search_memories(project, home, "alpha", problems=problems)) == 2
-        assert sorted(problem.code for problem in problems) == ["memory-unreadable", "memory-value"]
-    write(project.memory_dir, "Bad", "alpha")
-    write(project.memory_dir, "Odd", "alpha")
-    assert len(titles(project, home, "alpha")) == 3
-
-
 @pytest.mark.parametrize("scan", [False, True])
 def test_between_equals_the_surer_the_later_and_the_used_come_first(project: Project, home: Home, scan: bool) -> None:
     folder = project.memory_dir
@@ -279,11 +259,3 @@ def test_of_comparable_matches_the_projects_come_first(project: Project, home: H
     write(project.memory_dir, "Nightly jobs run at two")
     best = titles(project, home, "where is the coverage of the nightly build uploaded?", scan=scan)[0]
     assert best == "Upload coverage of the nightly build to the bucket"
-
-
-def test_an_open_search_finds_the_first_personal_memory(project: Project, home: Home) -> None:
-    with MemorySearch(project, home) as memories:
-        assert memories.search("pnpm") == []
-        write(home.memory, "Use pnpm")
-        memories.refresh_if_changed()
-        assert [(hit.record.title, hit.scope) for hit in memories.search("pnpm")] == [("Use pnpm", "global")]

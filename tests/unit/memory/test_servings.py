@@ -45,14 +45,6 @@ def test_no_record_is_no_problem_and_one_that_cannot_be_written_is_told(tmp_path
     assert "cannot be recorded" in problem.message
 
 
-def test_a_long_record_is_put_aside_once_and_still_read(tmp_path: Path) -> None:
-    (tmp_path / "servings.jsonl").write_bytes(b" " * 4_000_001)
-    record_serving(tmp_path, make_serving(1, "one"))
-    assert (tmp_path / "servings.jsonl").stat().st_size < 1000
-    record_serving(tmp_path, make_serving(2, "two"))
-    assert [one.ids for one in load_servings(tmp_path)[0]] == [("one",), ("two",)]
-
-
 def test_a_long_record_grows_while_another_process_puts_it_aside(tmp_path: Path) -> None:
     record, lock = tmp_path / "servings.jsonl", tmp_path / "servings.1.jsonl.lock"
     (tmp_path / "servings.1.jsonl").write_bytes(b" ")

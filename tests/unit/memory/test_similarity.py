@@ -1,10 +1,6 @@
 """How similar two claims are, which memories are neighbours of a claim, and when two texts say the same."""
 
-import math
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hook_program import write_memory
 from lerim.memory.search.memory_search import MemorySearch
@@ -18,37 +14,10 @@ from lerim.memory.similarity import (
 from lerim.paths import Home
 from lerim.project.project import Project
 
-TEXTS = st.one_of(
-    st.text(max_size=60),
-    st.lists(st.sampled_from(["retry", "uploads", "the", "getUserName", "c++", "東京タワー", "stale_cache", "7"])).map(
-        " ".join
-    ),
-)
-
 
 def similarity(one: tuple[str, str], other: tuple[str, str]) -> float:
     vectors = [claim_vector(text_words(title), text_words(body), lambda _: 1.0) for title, body in (one, other)]
     return cosine(vectors[0], vectors[1])
-
-
-@given(TEXTS, TEXTS, TEXTS, TEXTS)
-def test_similarity_is_symmetric_and_from_0_to_1(title: str, body: str, other_title: str, other_body: str) -> None:
-    one, other = (title, body), (other_title, other_body)
-    assert 0 <= similarity(one, other) <= 1
-    assert math.isclose(similarity(one, other), similarity(other, one), abs_tol=1e-12)
-    has_words = bool(claim_vector(text_words(title), text_words(body), lambda _: 1.0))
-    assert math.isclose(similarity(one, one), 1.0 if has_words else 0.0, abs_tol=1e-9)
-
-
-def test_endings_and_filler_words_do_not_matter_and_parts_of_names_count() -> None:
-    assert similarity(("Retry the uploads", ""), ("Retrying an upload", "")) == pytest.approx(1)
-    assert similarity(("The `getUserName` call", ""), ("A user without a name", "")) > 0.2
-    assert similarity(("Retry uploads", ""), ("Build with uv", "")) == 0
-
-
-def test_a_shared_title_counts_more_than_a_shared_body() -> None:
-    claim = ("Retry uploads", "Nightly builds")
-    assert similarity(claim, ("Retry uploads", "Other words")) > similarity(claim, ("Other words", "Nightly builds"))
 
 
 @pytest.mark.parametrize(
@@ -108,11 +77,3 @@ def test_the_most_similar_active_memories_come_first(project: Project, home: Hom
         assert all(MIN_SIMILARITY <= one.similarity <= 1 for one in found)
         assert [one.id for one in search.nearest("Failed uploads are retried", "", 1, {"20260801-a"})] == ["20260801-e"]
         assert search.nearest("Build wheels with uv", "")[0].similarity == 1
-
-
-def test_skipped_memories_make_room_for_others_however_many_they_are(project: Project, home: Home) -> None:
-    names = [f"20260801-{number}" for number in range(60)]
-    for name in names:
-        write_memory(project.memory_dir, "Retry failed uploads twice", name=name)
-    with MemorySearch(project, home) as search:
-        assert [one.id for one in search.nearest("Retry uploads", "", 3, set(names[1:]))] == names[:1]

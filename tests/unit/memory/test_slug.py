@@ -42,7 +42,3 @@ def test_any_title_gives_an_id_that_every_system_takes_as_a_file_name(title: str
 )
 def test_what_is_no_id(text: str) -> None:
     assert not is_id(text)
-
-
-def test_a_name_a_person_gave_a_file_is_an_id() -> None:
-    assert all(map(is_id, ("byhand", "my own name", "20260801-use-uv", "v1.2 notes", "規則")))

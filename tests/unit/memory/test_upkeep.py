@@ -6,12 +6,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Literal
-
-import pytest
 
 from lerim.config.schema import MaintenanceRules
-from lerim.maintenance.plan import TEXTS_DIFFER_FLAG, PlanInputs, PlannedSuggestion, plan_maintenance
+from lerim.maintenance.plan import PlanInputs, PlannedSuggestion, plan_maintenance
 from lerim.memory.freshness.drift_summary import Drift, DriftSummary
 from lerim.memory.lifecycle import ServedOutcomes, Status
 from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive
@@ -66,29 +63,6 @@ def summarise(found: list[PlannedSuggestion]) -> list[tuple[str, str, list[str]]
 UPLOADS = "Uploads to the archive bucket are retried by `upload.py` with a pause between them."
 
 
-def test_memories_that_say_nearly_the_same_are_merged_into_the_oldest_with_the_latest_words() -> None:
-    old = memory("Retry uploads 3 times", UPLOADS, days=40)
-    late = memory("Retry uploads 3 times", f"{UPLOADS} Never retry after a 403.", days=5)
-    [one] = planned(late, old)
-    assert summarise([one]) == [("merged", "merge", ["Retry uploads 3 times"] * 2)]
-    kept, record = one.suggestion.targets[0].record, one.suggestion.record
-    assert kept.id == record.id == old.record.id
-    assert (record.created, record.updated) == (old.record.created, late.record.updated)
-    assert record.body == late.record.body
-    assert {item.turn for item in record.evidence} == {"turn-5", "turn-40"}
-    assert "2 memories say" in one.suggestion.reason
-    assert "2026-07-27" in one.suggestion.reason
-
-
-def test_of_two_values_of_one_rule_the_later_stays() -> None:
-    old = memory("Retry uploads 3 times", UPLOADS, days=40)
-    late = memory("Retry uploads 5 times", UPLOADS, days=5)
-    [one] = planned(old, late)
-    assert one.suggestion.record.title == "Retry uploads 5 times"
-    assert "3" not in one.suggestion.record.body
-    assert "nearly the same" in one.suggestion.reason and one.suggestion.flags == (TEXTS_DIFFER_FLAG,)
-
-
 def test_two_rules_are_not_merged_for_a_short_one_that_is_a_part_of_both() -> None:
     short = memory("Use uv to install packages", "Installs go through uv.", days=30)
     first = memory("Use uv to install packages in Docker", "Installs go through uv.", days=20)
@@ -101,22 +75,6 @@ def test_rules_side_by_side_and_memories_of_another_kind_stay() -> None:
     assert planned(memory("Run `make check`", UPLOADS), memory("Run `make ci`", UPLOADS)) == []
     learned = memory("Retry uploads 3 times", UPLOADS, primitive="learning")
     assert planned(memory("Retry uploads 3 times", UPLOADS), learned) == []
-
-
-def test_what_is_over_is_in_no_plan_wherever_its_file_lies() -> None:
-    old = memory("Retry uploads 3 times", UPLOADS, days=400)
-    late = memory("Retry uploads 5 times", UPLOADS, days=5)
-    successor = replace(late, record=replace(late.record, supersedes=(old.record.id,)))
-    assert planned(old, late) != []
-    assert planned(replace(old, status="superseded"), late) == planned(old, successor) == []
-
-
-def test_an_id_that_two_files_have_is_in_no_plan_until_they_are_joined() -> None:
-    old = memory("Retry uploads 3 times", UPLOADS, days=40)
-    twin = replace(old, path=Path("archived", old.path), status="superseded")
-    late = memory("Retry uploads 3 times", UPLOADS, days=5)
-    assert planned(old, late) != []
-    assert planned(old, twin, late) == []
 
 
 def test_an_open_question_is_closed_by_a_later_decision_that_answers_it() -> None:
@@ -158,18 +116,6 @@ def test_beyond_the_bound_those_unused_for_longest_go() -> None:
     assert f"There are {len(NAMES)} learnings, and {len(NAMES) - 2} are kept" in found[0].suggestion.reason
 
 
-def test_a_learning_that_agents_act_against_fades_sooner() -> None:
-    one = memory("Tests need the network", primitive="learning", days=133, confidence=0.8)
-    name = one.record.id
-    assert planned(one) == []
-    assert planned(one, outcomes={name: ServedOutcomes(followed=1, contradicted=1)}) == []
-    [found] = planned(one, outcomes={name: ServedOutcomes(contradicted=1)})
-    assert found.suggestion.reason == (
-        "It has not been used for 133 days and agents that were given it did the opposite, so its confidence of 80 %"
-        " now counts as 19 %."
-    )
-
-
 NAMES = ("bus", "cache", "driver", "engine", "feed", "gate")
 
 
@@ -182,19 +128,6 @@ def test_three_learnings_about_one_file_are_put_together_and_wait_for_a_person()
     assert (one.category, one.suggestion.action, one.suggestion.flags) == ("consolidated", "consolidate", ("plain",))
     assert one.suggestion.reason == "3 learnings are about `src/db.py` and share words."
     assert [target.record for target in one.suggestion.targets] == [memory.record for memory in three]
-
-
-@pytest.mark.parametrize("state", ["drifted", "gone"])
-def test_what_drifted_or_lost_its_place_is_put_together_with_nothing(state: Literal["drifted", "gone"]) -> None:
-    titles = ("Set a timeout for the pool", "Retry twice on reset", "Close what was opened", "Count what is open")
-    four = [
-        memory(title, "A connection of the pool hangs.", primitive="learning", days=9 - at, references=("src/db.py",))
-        for at, title in enumerate(titles)
-    ]
-    stale = Drift(state, "src/db.py", since="2026-07-31")
-    [one] = planned(*four, drift_by_memory={four[1].record.id: stale})
-    assert [target.record for target in one.suggestion.targets] == [four[at].record for at in (0, 2, 3)]
-    assert planned(*four, drift_by_memory={one.record.id: stale for one in four}) == []
 
 
 def test_a_place_that_moved_is_referred_to_where_it_is_now() -> None:

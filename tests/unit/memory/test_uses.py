@@ -3,7 +3,7 @@
 import sqlite3
 import threading
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,28 +12,6 @@ from lerim.memory import ServedOutcomes
 from lerim.memory.uses import RecordedUse, Uses
 
 NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
-
-
-def test_uses_add_up_whatever_kind_they_are_and_the_last_one_counts(tmp_path: Path) -> None:
-    uses = Uses(tmp_path / "private")
-    assert (uses.of_all(), uses.of_memories(["a"]), uses.last_feedback()) == ({}, {}, {})
-    assert not (tmp_path / "private").exists()
-    uses.record_use(["a", "b", "a"], "opened", NOW)
-    uses.record_use(["a"], "cited", NOW - timedelta(days=3))
-    assert uses.of_all() == {"a": RecordedUse(NOW, 2), "b": RecordedUse(NOW, 1)}
-    assert Uses(tmp_path / "private").of_memories(["b", "c"]) == {"b": RecordedUse(NOW, 1)}
-    assert uses.problems == []
-
-
-def test_what_became_of_memories_stands_beside_their_uses_and_is_replaced_as_a_whole(tmp_path: Path) -> None:
-    uses = Uses(tmp_path)
-    uses.replace_outcomes({"a": ServedOutcomes()})
-    assert not uses.path.exists()
-    uses.record_use(["a", "b"], "served", NOW)
-    uses.replace_outcomes({"a": ServedOutcomes(repeated=2, contradicted=1), "b": ServedOutcomes()})
-    assert uses.of_all() == {"a": RecordedUse(NOW, 1, ServedOutcomes(2, 0, 1)), "b": RecordedUse(NOW, 1)}
-    uses.replace_outcomes({"b": ServedOutcomes(followed=1)})
-    assert uses.of_memories(["a"]) == {"a": RecordedUse(NOW, 1)}
 
 
 def test_a_record_made_before_outcomes_were_kept_keeps_its_uses(tmp_path: Path) -> None:

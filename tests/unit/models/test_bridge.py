@@ -18,7 +18,6 @@ from lerim.models.editor import (
     EditorCancellation,
     EditorQuestion,
     EditorRefusal,
-    EditorRefusedError,
 )
 from lerim.models.engine import Engine
 
@@ -62,15 +61,6 @@ def is_silent(_ask: EditorQuestion) -> None:
     pass
 
 
-def test_a_question_goes_up_and_its_answer_comes_back() -> None:
-    editor = Editor(says("hello"))
-    engine = editor.engine()
-    assert engine.complete(REQUEST).text == "hello"
-    assert editor.asked == [EditorQuestion(1, "copilot/gpt", "be brief", "what? 🙂", 16_000)]
-    assert (engine.usage.calls, engine.usage.cost, engine.usage.unpriced) == (1, 0.0, 0)
-    assert engine.usage.input_tokens > 0
-
-
 def test_answers_in_any_order_reach_the_threads_that_asked() -> None:
     editor, everyone = Editor(is_silent), threading.Barrier(5, timeout=30)
 
@@ -109,12 +99,6 @@ def test_why_the_editor_refuses_is_told_apart(why: str, error: type[lm15.LM15Err
     assert code in (None, caught.value.code)
     assert ("no more" in str(caught.value)) == (why != "cancelled")
     assert len(editor.asked) == 1
-
-
-def test_a_model_the_editor_took_away_is_left_for_the_next() -> None:
-    editor = Editor(refuses("gone"), says("ok"))
-    assert editor.engine(fallbacks=("copilot/other",)).complete(REQUEST).text == "ok"
-    assert [asked.model for asked in editor.asked] == ["copilot/gpt", "copilot/other"]
 
 
 @pytest.mark.parametrize("refusal", [refuses("failed"), refuses("blocked", "try again in 5ms")])
@@ -167,10 +151,3 @@ def test_words_are_heard_as_they_come_and_the_answer_is_whole() -> None:
     heard, ask = in_parts(EditorAnswer(1, "one two three"))
     assert ask() == "one two three"
     assert heard == ["one ", "two", " three"]
-
-
-def test_an_answer_that_is_refused_midway_keeps_what_was_heard() -> None:
-    heard, ask = in_parts(EditorRefusal(1, "gone"))
-    with pytest.raises(EditorRefusedError):
-        ask()
-    assert heard == ["one ", "two"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,9 +14,7 @@ from lerim.config.editor import EditorModel, EditorState
 from lerim.config.providers import PROVIDERS, Role
 from lerim.models.choose import choose_model
 from lerim.models.model import Model
-from lerim.models.money import consent
 from lerim.models.services import local_servers
-from lerim.paths import Home
 from models_server import listing, models, serving
 
 KEY = "sk-or-v1-0123456789abcdef"
@@ -112,22 +109,6 @@ def test_a_command_is_asked_by_its_argv_and_called_by_its_program() -> None:
     assert model.why == "the settings name it"
     assert chosen(Role("command", "haiku", command=("claude", "-p"))).label == "command:haiku"
     assert problem(Role("command"))[0] == "settings"
-
-
-def test_windows_are_as_small_as_the_model_said_it_needs() -> None:
-    role = Role("openai", "m", "http://localhost:1/v1")
-    assert chosen(role).max_window_tokens == 300_000
-    consent.keep_limit(Home.from_environ(os.environ), "openai:m", 40_000)
-    model = chosen(role)
-    assert model.max_window_tokens < 40_000
-    assert model.window_overlap_tokens <= model.max_window_tokens // 4
-    assert chosen(replace(role, max_window_tokens=2_000)).max_window_tokens == 2_000
-    wide = chosen(replace(role, window_overlap_tokens=100_000))
-    assert wide.window_overlap_tokens == wide.max_window_tokens // 4
-
-
-def test_windows_fit_what_the_editor_says_of_its_model() -> None:
-    assert chosen(Role("editor"), EditorState(models=(COPILOT,))).max_window_tokens < 64_000
 
 
 def chosen(role: Role, *arguments: Any, **environ: Any) -> Model:

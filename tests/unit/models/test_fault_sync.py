@@ -6,19 +6,15 @@ import sys
 
 import pytest
 
-from chat_server import KEY, Act, drops, fails, finds, hangs, huge, marked, raw, says
+from chat_server import KEY, Act, drops, fails, hangs, huge, marked, raw, says
 from desk import Desk, correction
-from model_desk import CENTS, codes, model, model_jobs, reported, story
+from model_desk import codes, model, model_jobs, reported, story
 from terminal import answer
 
 pytestmark = pytest.mark.usefixtures("short_waits")
 
 REDIRECT = raw(b"", headers={"Location": "http://127.0.0.1:9/"}, status=307)
 NOTHING = says(marked([]))
-
-
-def steps(report: dict) -> list[tuple[str, str]]:
-    return [(step["kind"], step["why"].partition(";")[0]) for step in report["steps"]]
 
 
 def stories(desk: Desk, count: int) -> None:
@@ -72,16 +68,6 @@ def test_a_key_or_model_that_is_refused_uses_up_no_session_and_the_right_one_is_
         assert (len(server.asked), model_jobs(desk)) == (4, {"done": 3})
 
 
-@pytest.mark.parametrize("act", [fails(400, "odd"), REDIRECT], ids=["400", "307"])
-def test_what_two_sessions_in_a_row_are_refused_ends_the_pass_and_uses_up_none(desk: Desk, act: Act) -> None:
-    stories(desk, 3)
-    with model(desk, act) as server:
-        report = reported(desk)
-    assert (len(server.asked), model_jobs(desk)) == (2, {"pending": 3})
-    assert (codes(report), report["state"]) == (["model", "model"], "partial")
-    assert steps(report) == [("stopped", "two questions in a row got no answer")]
-
-
 def asked_about(number: int, bad: Act) -> Act:
     """Does `bad` when the story of this number is asked about, else finds nothing."""
     return lambda handler, asked: (bad if f"cents{number}" in asked.prompt else NOTHING)(handler, asked)
@@ -127,30 +113,6 @@ def test_sessions_that_are_refused_one_after_another_hold_up_no_other_and_are_gi
         assert model_jobs(desk) == {"failed": 2, "done": 1}, "it was not the settings"
 
 
-def test_a_service_that_hangs_costs_two_sessions_and_the_rest_waits(desk: Desk) -> None:
-    stories(desk, 3)
-    desk.session("s5", *correction(desk))
-    with model(desk, hangs, timeout=0.2) as server:
-        report = reported(desk)
-    assert len(server.asked) == 2
-    assert codes(report) == ["model-silent", "model-silent"]
-    assert steps(report) == [("stopped", "two questions in a row got no answer")]
-    assert (report["state"], len(report["candidates"])) == ("partial", 1)
-    assert model_jobs(desk) == {"pending": 4}, "the service may be the cause"
-
-
-def test_a_session_that_never_gets_an_answer_in_time_is_given_up_and_no_other_with_it(desk: Desk) -> None:
-    stories(desk, 3)
-    with model(desk, asked_about(1, hangs), timeout=0.5):
-        reported(desk)
-        assert model_jobs(desk) == {"failed": 1, "done": 2}
-    with model(desk, hangs, timeout=0.2):
-        reported(desk)
-        assert model_jobs(desk) == {"failed": 1, "done": 2}
-        reported(desk)
-    assert model_jobs(desk) == {"dead": 1, "done": 2}, "it is not asked about for ever, also where no other waits"
-
-
 @pytest.mark.parametrize("refused", [[fails(400, "odd")], [fails(403, "the input was flagged")] * 2])
 def test_what_the_service_has_against_a_text_is_that_sessions_alone(desk: Desk, refused: list[Act]) -> None:
     stories(desk, len(refused) + 1)
@@ -185,12 +147,3 @@ def test_a_cancel_within_a_call_ends_it_at_once_and_nothing_is_lost(desk: Desk) 
         assert (report.state, len(report.candidates), model_jobs(desk)) == ("cancelled", 1, {"pending": 1})
         assert desk.sync().state == "done"
     assert len(server.asked) == 2
-
-
-def test_a_missing_key_is_said_and_the_rules_still_work(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk.session("s1", *correction(desk))
-    with model(desk, finds(CENTS), base_url="https://models.invalid/v1"):
-        monkeypatch.delenv("LERIM_MODEL_KEY")
-        report = desk.sync()
-    assert [problem.code for problem in report.problems] == ["model-key"]
-    assert (report.state, len(report.candidates)) == ("partial", 1)

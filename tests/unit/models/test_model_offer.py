@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from chat_server import marked, says
-from desk import Desk, correction
+from desk import Desk
 from lerim.cli.model import offer as model_offer
 from lerim.cli.terminal.repository import open_command_context
 from lerim.config import load
@@ -61,20 +61,6 @@ def test_a_first_sync_tells_what_it_found_without_a_model_and_offers_what_is_her
     assert "Claude Code" not in run("sync", "--repo", str(desk.repo)).stdout, "who chose none is not asked again"
 
 
-def test_a_trial_shows_a_models_finds_beside_those_of_the_rules_and_proposes_nothing(desk: Desk, claude: Path) -> None:
-    desk.session("s0", *correction(desk))
-    story(desk)
-    desk.sync()
-    waiting = desk.waiting()
-    trial = answered(desk, "model", "try", "claude-code")
-    assert trial["model"] == "claude-code:sonnet"
-    assert [one["title"] for one in trial["found"]] == ["`Money` holds cents in `src/app.py`"]
-    assert trial["found"][0]["quote"] == "amounts of `Money` are cents by agreement with billing"
-    assert (trial["usage"]["calls"], trial["usage"]["input_tokens"], trial["again"]) == (1, 70, 1)
-    assert desk.waiting() == waiting
-    assert load.load_settings(os.environ, desk.home)[0].roles["extract"].provider == "none"
-
-
 def test_a_trial_says_when_answers_cannot_be_read_and_is_refused_while_a_limit_cannot(desk: Desk) -> None:
     story(desk)
     desk.sync()
@@ -116,14 +102,3 @@ def test_use_says_what_it_is_paid_with(desk: Desk, claude: Path) -> None:
     assert "claude-code:sonnet" in result.stdout
     assert "uses your Claude plan" in result.stdout
     assert "/bin/claude, uses your Claude plan" in run("model", "list").stdout
-
-
-def test_an_offered_server_is_tried_as_it_is_used_with_its_model_and_address(
-    desk: Desk, capsys: pytest.CaptureFixture[str]
-) -> None:
-    address = "http://127.0.0.1:1234/v1"
-    offer = model_offer.ModelOffer("openai", "qwen 3", address, "qwen 3 (LM Studio)", "on this machine")
-    model_offer.show_offers([offer], desk.sync())
-    shown = capsys.readouterr().out
-    for command in ("use", "try"):
-        assert f"`lerim model {command} openai 'qwen 3' --base-url {address}`" in shown

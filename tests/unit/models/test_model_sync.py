@@ -10,11 +10,9 @@ from chat_server import KEY, Asked, Handler, completion, finds, item, marked, sa
 from claude_lines import prompt, reply, text
 from desk import Desk, correction
 from hang import HANG
-from lerim.jobs.report import CandidateFound, SyncEvent, SyncProgress
 from lerim.jobs.sync_context import SyncOptions
 from lerim.review import queue
 from model_desk import CENTS, environ, model, reported, story
-from terminal import run
 
 
 def test_what_only_ranks_high_is_left_out_once_a_model_has_read_it_and_can_be_proposed_anyway(desk: Desk) -> None:
@@ -42,15 +40,6 @@ def test_what_the_person_changed_stays_beside_what_a_model_finds(desk: Desk) -> 
         report = reported(desk)
     assert (desk.waiting(), report["withdrawn"]) == (["Use pathlib for every path in src/app.py"], [])
     assert "Use pathlib for every path in src/app.py" in known(server.asked[0])
-
-
-def test_what_ranks_high_waits_on_where_no_answer_can_be_read(desk: Desk) -> None:
-    desk.session("s1", *correction(desk))
-    with model(desk, says("no list at all")):
-        report = reported(desk)
-    assert report["state"] == "partial"
-    assert [one["signal"] for one in report["candidates"]] == ["prompt"]
-    assert len(desk.waiting()) == 1
 
 
 def known(asked: Asked) -> list[str]:
@@ -96,17 +85,6 @@ def test_sessions_from_before_the_time_in_the_settings_are_not_sent(desk: Desk) 
         assert len(reported(desk)["candidates"]) == 1
 
 
-def test_the_command_line_asks_and_tells_what_it_took(desk: Desk) -> None:
-    story(desk)
-    with model(desk, finds(CENTS)):
-        done = run("sync", "--repo", str(desk.repo), "--model", "none")
-        assert (done.exit_code, "model: none" in done.stdout) == (0, True)
-        done = run("sync", "--repo", str(desk.repo))
-    assert done.exit_code == 0, done.stderr
-    assert "openai:m: 1 call, 1,000 tokens in, 50 out, $0.0020" in done.stdout
-    assert KEY not in done.stdout + done.stderr
-
-
 def test_what_two_windows_say_in_other_words_is_one_candidate_with_both_quotes(desk: Desk) -> None:
     long = "We talked about the weather and the harbour. " * 400
     desk.session(
@@ -132,13 +110,6 @@ def test_what_two_windows_say_in_other_words_is_one_candidate_with_both_quotes(d
     assert desk.waiting() == [one["title"]]
     [proposal] = queue.list_pending(desk.place)[0]
     assert len(proposal.record.evidence) == 2
-
-
-def test_what_may_be_accepted_unseen_is_the_same_for_both(desk: Desk) -> None:
-    story(desk)
-    with model(desk, finds(CENTS)):
-        report = desk.sync(SyncOptions(accept_above=0.65, quotes="shared"))
-    assert len(report.accepted) == 1
 
 
 def test_without_a_model_nothing_that_only_a_model_needs_is_imported(desk: Desk) -> None:
@@ -172,14 +143,3 @@ def test_what_a_model_finds_waits_for_review_and_is_not_asked_for_again(desk: De
     assert report["dropped"]["no-evidence"] == 1  # the same answer for the other session, where nobody said so
     assert len(desk.waiting()) == 1
     assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
-
-
-def test_the_rules_candidates_come_before_the_model_is_asked_which_is_told(desk: Desk) -> None:
-    desk.session("s1", *correction(desk))
-    seen: list[tuple[SyncEvent, int]] = []
-    with model(desk, says(marked([]))) as server:
-        desk.sync(emit=lambda event: seen.append((event, len(server.asked))))
-        assert len(server.asked) == 1
-    assert [asked for event, asked in seen if isinstance(event, CandidateFound)] == [0]
-    asking = [event for event, _ in seen if isinstance(event, SyncProgress) and "asking m" in event.message]
-    assert {event.stage for event in asking} == {"learning"}

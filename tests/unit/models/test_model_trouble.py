@@ -9,7 +9,6 @@ import pytest
 from chat_server import finds, item, marked, says
 from claude_lines import prompt, reply, text
 from desk import Desk
-from lerim.review import queue
 from model_desk import CENTS, model, reported, story
 
 pytestmark = pytest.mark.usefixtures("short_waits")
@@ -28,20 +27,6 @@ def test_invented_quotes_wrong_turns_and_duplicates_are_counted_by_reason(desk: 
         report = reported(desk)
     assert [one["title"] for one in report["candidates"]] == [CENTS["title"], "Agreement matters a lot"]
     assert (report["dropped"]["duplicate"], report["dropped"]["no-evidence"]) == (1, 2)
-
-
-def test_what_a_sync_leaves_out_of_a_models_answer_can_be_proposed(desk: Desk):
-    story(desk)
-    invented = item("Deploy with `helm` on Fridays", "we deploy with helm on fridays")
-    with model(desk, finds(CENTS, invented)):
-        report = reported(desk)
-    assert report["dropped"]["no-evidence"] == 1
-    [one] = [one for one in queue.list_left_out(desk.place)[0] if one.reason == "no-evidence"]
-    assert one.title == "Deploy with `helm` on Fridays"
-    queue.propose_anyway(desk.place, one.id)
-    [proposal] = [one for one in queue.list_pending(desk.place)[0] if one.maker == "person"]
-    assert proposal.flags == ("no-quote",)
-    assert queue.accept_candidate(desk.place, proposal.id, quotes="shared").code == "accepted"
 
 
 def test_hostile_text_in_and_out_stays_text(desk: Desk) -> None:

@@ -73,23 +73,6 @@ def test_the_next_model_is_asked_once_the_first_has_no_more_tries_and_stays_for_
     assert [(one.model, one.usage.calls) for one in engine.role_usage] == [("openai:other", 2)]
 
 
-@pytest.mark.parametrize(
-    "act",
-    [
-        fails(404),
-        fails(400, "foo is not a valid model ID"),
-        fails(400, "The model `x` does not exist"),
-        fails(429, headers={"retry-after": "7200"}),
-    ],
-    ids=["404", "invalid", "missing", "hours"],
-)
-def test_a_model_that_is_not_there_or_busy_for_long_is_left_at_once_for_the_next(act: Act) -> None:
-    with chat(first_model(act)) as server:
-        engine = Engine(model(server.url, fallbacks=("other",)), never)
-        assert engine.complete(REQUEST).text == "ok"
-    assert [asked.body["model"] for asked in server.asked] == ["some-model", "other"]
-
-
 def test_once_all_failed_the_next_call_begins_with_the_first() -> None:
     with chat(fails(404), fails(404), says("ok")) as server:
         engine = Engine(model(server.url, fallbacks=("other",)), never)
@@ -113,24 +96,6 @@ def test_each_services_words_for_a_window_too_large_are_known_and_its_limit_is_r
     assert load_limit(home, "openai:some-model") == (None if of_a_minute else limit)
     assert engine.window_tokens < (limit or 300_001)
     assert [step.why for step in engine.steps] == ([f"it takes {limit} tokens in all"] if limit else [])
-
-
-def test_a_limit_makes_later_windows_and_answers_smaller(home: Home) -> None:
-    with chat(too_long("vLLM")) as server:
-        engine = Engine(model(server.url), never, home=home)
-        for tokens in (300_000, 500):
-            assert engine.window_tokens == tokens
-            with pytest.raises(lm15.ContextLengthError):
-                engine.complete(asking("word " * 5_000))
-    assert [(step.kind, step.tokens) for step in engine.steps] == [("limited", 4_096)]
-    assert [asked.body["max_tokens"] for asked in server.asked] == [16_000, 1_024]
-
-
-def test_a_short_window_is_asked_again_with_less_room_for_the_answer(home: Home) -> None:
-    with chat(too_long("vLLM"), says("ok")) as server:
-        for _ in range(2):  # the second knows from the first
-            assert Engine(model(server.url), never, home=home).complete(REQUEST).text == "ok"
-    assert [asked.body["max_tokens"] for asked in server.asked] == [16_000, 1_024, 1_024]
 
 
 def test_a_limit_that_cannot_be_kept_is_used_and_told(isolated: Path, home: Home) -> None:
@@ -235,13 +200,6 @@ def test_threads_that_are_refused_the_same_bound_tell_it_once_and_all_ask_with_t
         engine = Engine(model(server.url), never)
         assert at_once(engine, 3) == ["ok"] * 3
     assert [step.kind for step in engine.steps] == ["limited"]
-
-
-def test_threads_ask_at_once_and_nothing_of_their_figures_is_lost() -> None:
-    with chat(meeting(4, lambda _: True, says("ok"))) as server:
-        engine = Engine(model(server.url), never)
-        assert at_once(engine, 4) == ["ok"] * 4
-    assert (engine.usage.calls, engine.usage.input_tokens) == (4, 4_000)
 
 
 def test_threads_that_fail_at_once_move_on_to_the_next_model_once() -> None:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
-from chat_server import KEY, finds, marked
+from chat_server import KEY, finds
 from desk import Desk
 from lerim.config.providers import PROVIDERS
 from lerim.jobs.sync_context import SyncOptions
 from lerim.models.editor import EditorBridge
-from model_desk import CENTS, codes, model, model_jobs, reported, story
+from model_desk import CENTS, model, reported, story
 
 
 @pytest.mark.parametrize("provider", ["ollama", "auto"])
@@ -30,36 +28,6 @@ def test_a_server_of_this_machine_is_asked_for_its_model_and_without_a_key(
     assert server.asked[0].body["model"] == "m"
     assert "authorization" not in server.asked[0].headers
     assert report["usage"]["unpriced"] == 0
-
-
-def test_a_command_is_given_the_question_and_its_answer_is_taken(desk: Desk, tmp_path: Path) -> None:
-    story(desk)
-    answer = tmp_path / "answer.txt"
-    answer.write_text(marked([CENTS]), encoding="utf-8")
-    program = f"import sys; sys.stdin.read(); sys.stdout.write(open({str(answer)!r}).read())"
-    command = [sys.executable, "-c", program]
-    with model(desk, provider="command", model="mine", base_url="", command=command) as server:
-        report = reported(desk)
-    assert len(report["candidates"]) == 1
-    assert report["model"] == "command:mine"
-    assert server.asked == []
-
-
-def test_the_editor_s_model_waits_for_the_editor(desk: Desk) -> None:
-    story(desk)
-    with model(desk, provider="editor", base_url="") as server:
-        report = reported(desk)
-    assert server.asked == []
-    assert codes(report) == ["model-gone"]
-    assert model_jobs(desk)["pending"] == 1
-
-
-def test_what_the_editor_is_set_to_is_what_its_jobs_ask(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    story(desk)
-    with model(desk, finds(CENTS), provider="none") as server:
-        told = {"roles.extract.provider": "openai", "roles.extract.model": "mine", "roles.extract.base_url": server.url}
-        monkeypatch.setenv("LERIM_EDITOR", json.dumps({"settings": told}))
-        assert reported(desk)["model"] == "openai:mine"
 
 
 @pytest.mark.parametrize(

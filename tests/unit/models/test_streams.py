@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from chat_server import Act, Asked, Chat, Handler, chat, fails, says, streams
-from engines import COMMAND, REQUEST, model, never, paid
+from chat_server import Act, Chat, chat, fails, says, streams
+from engines import REQUEST, model, never, paid
 from lerim.models import lm15
 from lerim.models.engine import Engine
 from lerim.models.money.spending import DayBudget, total_spent_today
@@ -80,23 +78,6 @@ def test_what_fails_before_a_word_is_asked_again(form: str, act: Act) -> None:
 def test_a_service_that_answers_whole_is_heard_whole(form: str) -> None:
     with chat(says("all of it")) as server:
         assert heard(server, form)[0] == ["all of it"]
-
-
-def test_a_stream_that_is_not_counted_by_its_service_is_counted_by_us() -> None:
-    def act(handler: Handler, _asked: Asked) -> None:
-        handler.stream(['{"choices":[{"delta":{"content":"one two three"}}]}', "[DONE]"], chunked=True, whole=True)
-
-    with chat(act) as server:
-        engine = heard(server, "openai")[1]
-    assert engine.usage.output_tokens == 3
-    assert engine.usage.input_tokens > 3
-
-
-def test_a_commands_answer_is_heard_whole() -> None:
-    pieces: list[str] = []
-    echo = (sys.executable, "-c", "import sys; sys.stdout.write(sys.stdin.read())")
-    Engine(replace(COMMAND, command=echo), never).complete(REQUEST, pieces.append)
-    assert pieces == ["be brief\n\nwhat? 🙂"]
 
 
 def test_events_may_be_cut_anywhere() -> None:

@@ -51,17 +51,6 @@ def test_a_model_writes_the_summary_and_the_report_says_what_it_took(desk: Desk)
     assert sorted(makers) == ["openai:m", "rules"]
 
 
-def test_the_file_of_the_rules_stays_the_file_and_nothing_is_asked_twice(desk: Desk) -> None:
-    session(desk)
-    reported(desk)
-    [before] = (desk.repo / ".lerim" / "memory" / "summaries").rglob("*.md")
-    with model(desk, tells("The person keeps amounts in cents"), summaries=True) as server:
-        reported(desk)
-        reported(desk)
-    assert len(server.asked) == 1
-    assert "keeps amounts in cents" in before.read_text(encoding="utf-8")
-
-
 def test_a_session_that_grew_is_told_anew_by_the_model(desk: Desk) -> None:
     session(desk)
     with model(desk, tells("The person keeps amounts in cents"), summaries=True, window_overlap_tokens=0):
@@ -82,16 +71,6 @@ def test_an_edited_summary_costs_nothing(desk: Desk) -> None:
         reported(desk)
     assert server.asked == []
     assert "Mine." in written(desk)
-
-
-def test_an_answer_that_cannot_be_read_is_a_step_and_the_rules_stand(desk: Desk) -> None:
-    session(desk)
-    with model(desk, says("I cannot."), summaries=True):
-        report = reported(desk)
-    assert [(step["kind"], step["role"], step["where"]) for step in report["steps"]] == [
-        ("unread", "summarize", "claude:s1")
-    ]
-    assert "The user wrote: “Always keep amounts" in written(desk)
 
 
 def test_a_request_that_is_refused_uses_no_session_up(desk: Desk) -> None:

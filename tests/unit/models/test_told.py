@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lerim.models.money.text import describe_spent, describe_step, describe_waiting, format_dollars, summarize_steps
+from lerim.models.money.text import describe_spent, describe_waiting, summarize_steps
 from lerim.models.money.usage import ModelStep, RoleUsage, Usage, WaitingWork
 
 NANO = "openrouter:openai/gpt-5-nano@openrouter.ai"
@@ -29,10 +29,6 @@ def test_what_waits_is_told_in_words(waits: WaitingWork, words: str) -> None:
     assert describe_waiting(waits) == words
 
 
-def test_amounts_are_told_in_cents() -> None:
-    assert [format_dollars(one) for one in (0, 0.001, 0.01, 12.006)] == ["$0.00", "less than $0.01", "$0.01", "$12.01"]
-
-
 def test_what_was_taken_is_told_with_what_is_known_of_its_cost() -> None:
     assert describe_spent(RoleUsage("extract", NANO, Usage(3, 41_000, 1_200, 2_000, 0.0171))) == (
         f"extract, {NANO}: 3 calls, 41,000 tokens in (2,000 from its cache), 1,200 out, $0.0171"
@@ -44,12 +40,6 @@ def test_what_was_taken_is_told_with_what_is_known_of_its_cost() -> None:
         describe_spent(RoleUsage("extract", "ollama:q", Usage(2, 10, 5)))
         == "extract, ollama:q: 2 calls, 10 tokens in, 5 out"
     )
-
-
-def test_a_step_is_a_line_of_a_log() -> None:
-    step = ModelStep("retried", "extract", NANO, "too many requests", "claude:1f0c", "2 of 5")
-    assert describe_step(step) == f"extract, {NANO}: retried: too many requests (claude:1f0c, 2 of 5)"
-    assert describe_step(ModelStep("stopped", "extract", NANO, "no credit")) == f"extract, {NANO}: stopped: no credit"
 
 
 def test_steps_are_summed_up_by_kind_and_what_stopped_comes_last() -> None:

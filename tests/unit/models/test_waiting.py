@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import random
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,43 +44,6 @@ def learned(desk: Desk, name: str, sent: int) -> None:
     raise AssertionError(name)
 
 
-def test_of_many_sessions_some_stand_for_all(desk: Desk, tmp_path: Path) -> None:
-    with Catalog.open(desk.home) as catalog, transaction(catalog.db):
-        fill(catalog, desk.place.project.key, 1_000)
-        [(turns, calls, size)] = catalog.db.execute("SELECT count(*), sum(calls), sum(length(body)) FROM turns")
-    left = unsent(desk)
-    assert left.sessions == 1_000
-    assert left.turns == pytest.approx(turns, rel=0.1)
-    assert left.calls == pytest.approx(calls, rel=0.1)
-    assert left.size == pytest.approx(size, rel=0.15)
-
-
-def fill(catalog: Catalog, project: str, sessions: int) -> None:
-    """Sessions of very different lengths that wait for a model."""
-    catalog.db.execute("INSERT INTO folders (id, cwd, project) VALUES (1, '/r', ?)", (project,))
-    chance = random.Random(1)
-    for at in range(sessions):
-        turns = chance.randrange(2, 99)
-        catalog.db.execute(
-            "INSERT INTO transcripts (id, place, platform, session, parent, within, cwd)"
-            " VALUES (?, ?, 'claude', ?, '', '', '')",
-            (at, f"/x/{at}", str(at)),
-        )
-        catalog.db.execute(
-            "INSERT INTO sessions (transcript, resume, title, started, ended, cwds, branches, models, turns, prompts,"
-            " tool_calls, tool_errors, denials) VALUES (?, x'0300', '', 1, 2, '', '', '', ?, 0, 0, 0, 0)",
-            (at, turns),
-        )
-        catalog.db.execute(
-            "INSERT INTO jobs (kind, transcript, project, state) VALUES (?, ?, ?, 'pending')", (MODEL_JOB, at, project)
-        )
-        catalog.db.executemany(
-            "INSERT INTO turns (turn, transcript, ordinal, folder, role, kind, time, prose, branch, model, calls,"
-            " errors, failed, body) VALUES (?, ?, ?, 1, 'user', 'prompt', 1, 1, '', '', ?, 0, 0, ?)",
-            [(f"{at}-{n}", at, n, n % 3, b"x" * chance.randrange(20, 420)) for n in range(turns)],
-        )
-
-
 def test_the_cost_is_that_of_what_would_be_sent_and_about_answered(desk: Desk) -> None:
     story(desk, "s1")
     desk.sync(NOTHING_ASKED)
@@ -96,26 +56,6 @@ def test_the_cost_is_that_of_what_would_be_sent_and_about_answered(desk: Desk) -
     assert (local.sessions, local.cost) == (1, None)
     none = estimate(desk, None)
     assert (none.sessions, none.why, none.model) == (1, "none", "")
-
-
-def test_the_summaries_of_the_same_sessions_are_part_of_it(desk: Desk) -> None:
-    story(desk, "s1")
-    desk.sync(NOTHING_ASKED)
-    alone = estimate(desk)
-    with Catalog.open(desk.home) as catalog:
-        key = desk.place.project.key
-        both = estimate_waiting(catalog, key, paid(), summarizer=paid(role="summarize"))
-        local = estimate_waiting(
-            catalog, key, paid(base_url="http://localhost:1/v1"), summarizer=paid(role="summarize")
-        )
-        unknown = estimate_waiting(catalog, key, paid(), summarizer=paid("some/model"))
-    assert alone.cost is not None
-    assert both.cost is not None
-    assert alone.cost * 1.5 < both.cost < alone.cost * 2.5
-    assert alone.tokens * 1.5 < both.tokens < alone.tokens * 2.5
-    assert local.cost is not None
-    assert local.cost < both.cost
-    assert unknown.cost is None
 
 
 def change_jobs(desk: Desk, change: str) -> None:
@@ -143,13 +83,3 @@ def test_each_session_the_rules_have_read_waits_until_a_model_was_shown_it(desk:
     with Catalog.open(desk.home) as catalog:
         enqueue(catalog, EXTRACT_JOB, str(path), desk.place.project.key)
     assert unsent(desk) == PendingTurns(), "the rules' queue is not the model's"
-
-
-def test_what_bounds_leave_out_and_what_is_not_due_does_not_wait(desk: Desk) -> None:
-    story(desk, "s1")
-    desk.sync(NOTHING_ASKED)
-    assert unsent(desk, since=datetime(2020, 1, 1, tzinfo=UTC)).sessions == 1
-    assert unsent(desk, since=datetime(2100, 1, 1, tzinfo=UTC)) == PendingTurns()
-    assert unsent(desk, until=datetime(2020, 1, 1, tzinfo=UTC)) == PendingTurns()
-    change_jobs(desk, "not_before = 1e12")
-    assert unsent(desk) == PendingTurns()

@@ -10,13 +10,11 @@ from typing import Any
 
 import pytest
 
-from chat_server import KEY, Act, Asked, Handler, fails, finds, hangs, item, marked, raw, says
+from chat_server import Act, Asked, Handler, fails, finds, hangs, item, marked, raw, says
 from claude_lines import prompt, reply, text
 from desk import Desk
-from lerim.config.editor import EDITOR_VARIABLE
 from lerim.jobs.report import CandidateFound
-from lerim.models.editor import EditorAnswer, EditorBridge, EditorCancellation, EditorQuestion, EditorRefusal
-from model_desk import codes, model, model_jobs, reported, story
+from model_desk import codes, model, model_jobs, reported
 
 pytestmark = pytest.mark.usefixtures("short_waits")
 
@@ -100,24 +98,6 @@ def test_a_service_that_wants_no_more_or_is_away_is_gone_back_to_where_it_stoppe
     assert desk.waiting() == TITLES[::-1] or sorted(desk.waiting()) == TITLES
 
 
-def test_a_key_refused_in_the_middle_stops_at_once_and_the_next_key_goes_on_there(desk: Desk) -> None:
-    story(desk, "s0")
-    long_session(desk)
-    valid = threading.Event()
-    with model(desk, but(fails(401, f"bad key {KEY}"), 1, 2, 3, 4, 5, when=valid), **SMALL) as server:
-        first = reported(desk)
-        assert codes(first) == ["model-key"]
-        assert kinds(first) == ["stopped"]
-        assert len(server.asked) <= 5
-        assert not any("agreement with billing, whatever" in asked.prompt for asked in server.asked)
-        assert model_jobs(desk) == {"pending": 2}
-        valid.set()
-        before = len(server.asked)
-        assert reported(desk)["state"] == "done"
-        assert 0 not in sent(server.asked[before:])
-    assert set(TITLES) <= set(desk.waiting())
-
-
 def test_sessions_without_a_signal_are_not_sent_unless_the_person_wants_all(desk: Desk) -> None:
     desk.session("s1", prompt("hello"), reply("a", text("Hello! Tell me about it.")))
     with model(desk, finds()) as server:
@@ -194,28 +174,3 @@ def test_what_was_answered_before_the_end_of_a_sync_stays_and_is_not_asked_again
         assert reported(desk)["state"] == "done"
         assert 0 not in sent(server.asked[before:])
     assert sorted(desk.waiting()) == TITLES
-
-
-def test_the_editors_model_gone_in_the_middle_stops_and_what_waits_waits(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    story(desk, "s0")
-    long_session(desk)
-    settings = {"roles.extract.provider": "editor", "roles.extract.model": "test/gpt"}
-    settings |= {f"roles.extract.{name}": value for name, value in SMALL.items()}
-    offered = {"id": "test/gpt", "vendor": "test", "allowed": True}
-    monkeypatch.setenv(EDITOR_VARIABLE, json.dumps({"settings": settings, "models": [offered]}))
-    found = marked([item(TITLES[0], "`Part0` of src/app.py is in cents by agreement with billing")])
-
-    def editor(line: EditorQuestion | EditorCancellation) -> None:
-        if isinstance(line, EditorQuestion):
-            known = "`Part0` of src/app.py" in line.prompt
-            bridge.deliver(EditorAnswer(line.id, found) if known else EditorRefusal(line.id, "gone", "it was removed"))
-
-    bridge = EditorBridge(editor)
-    report = reported(desk, bridge)
-    assert [one["title"] for one in report["candidates"]] == TITLES[:1]
-    assert (report["state"], codes(report)) == ("partial", ["model-gone"])
-    assert kinds(report)[-1] == "stopped"
-    assert (report["waits"]["why"], report["waits"]["sessions"]) == ("gone", 2)
-    assert model_jobs(desk) == {"pending": 2}

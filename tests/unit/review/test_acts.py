@@ -8,17 +8,13 @@ import pytest
 
 from by_hand import DECISION, NAME, files_of, over, put
 from lerim.errors import MemoryError_, NotFoundError
-from lerim.memory.links import with_current_status
 from lerim.memory.record import Primitive, parse_record
-from lerim.memory.search.filters import MemoryFilters
-from lerim.memory.search.memory_search import search_memories
 from lerim.memory.uses import Uses
 from lerim.memory.views import memory_view
 from lerim.review import CandidateEdit, acts, merge_conflict, queue
 from lerim.review.candidates import ACCEPTED_CONFIDENCE
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
-from reviews import added
 
 
 def question(place: ReviewPaths, name: str = "20260801-which") -> str:
@@ -111,28 +107,6 @@ def test_what_is_sent_back_as_it_was_shown_changes_nothing(place: ReviewPaths) -
     assert path.read_bytes().count(b"\n") == path.read_bytes().count(b"\r\n")
 
 
-def test_an_archived_memory_is_not_read_as_active_and_is_as_it_was(place: ReviewPaths) -> None:
-    path = put(place)
-    result = acts.archive_memory(place, NAME, "not true any more")
-    assert not path.exists() and "not true any more" in result.message
-    assert Path(result.path or "").read_text() == DECISION
-    assert [one.status for one in place.store().load_all(archived=True)[0]] == ["archived"]
-    assert acts.archive_memory(place, NAME).code == "already"
-    assert acts.restore_memory(place, NAME).path == str(path) and path.read_text() == DECISION
-    assert acts.restore_memory(place, NAME).code == "already"
-    with pytest.raises(MemoryError_, match="Only themes"):
-        acts.delete_theme(place, NAME)
-
-
-def test_what_is_restored_is_ended_by_nobody(place: ReviewPaths) -> None:
-    over(place)
-    assert acts.restore_memory(place, NAME).ok
-    found = {one.record.id: one for one in place.store().load_all(archived=True)[0]}
-    assert (found[NAME].status, found[NAME].record.superseded_by) == ("active", "")
-    assert found["20260802-newer"].record.supersedes == ("20260701-x",)
-    assert acts.repair_links(place).count == 0
-
-
 def test_a_memory_of_another_kind_keeps_its_id(place: ReviewPaths) -> None:
     put(place)
     assert acts.change_kind(place, NAME, "learning").ok
@@ -171,27 +145,6 @@ def test_nothing_but_a_question_is_ever_resolved(place: ReviewPaths, primitive: 
     assert acts.change_kind(place, answer, "question").code == "kind"
 
 
-def test_what_a_file_says_was_resolved_and_is_no_question_counts_as_superseded(place: ReviewPaths) -> None:
-    put(place, DECISION.replace("source:", "resolves: [20260801-old]\nsource:"))
-    put(place, DECISION.replace("Use uv", "Use pip"), name="20260801-old")
-
-    def over() -> tuple[dict[str, str], dict[str, str]]:
-        ended = MemoryFilters(statuses=("superseded", "resolved"))
-        stored = with_current_status(place.store().load_all(archived=True)[0])
-        found = search_memories(place.project, place.home, "", filters=ended)
-        return (
-            {one.record.id: one.status for one in stored if one.status != "active"},
-            {hit.record.id: hit.stored.status for hit in found},
-        )
-
-    superseded = {"20260801-old": "superseded"}
-    assert over() == (superseded, superseded)
-    assert acts.repair_links(place).count == 1
-    assert over() == (superseded, superseded)
-    assert acts.restore_memory(place, "20260801-old").code == "restore"
-    assert over() == ({}, {})
-
-
 def test_a_question_becomes_the_decision_that_resolves_it(place: ReviewPaths) -> None:
     name = question(place)
     made = Path(acts.promote_question(place, name, "Use uv", "Because it is fast.").path or "")
@@ -205,18 +158,6 @@ def test_a_question_becomes_the_decision_that_resolves_it(place: ReviewPaths) ->
             acts.promote_question(place, one)
     with pytest.raises(MemoryError_, match="needs a title"):
         acts.promote_question(place, question(place, "20260801-other"), "\u3000 \n")
-
-
-def test_a_decision_says_what_the_person_gave_and_nothing_the_question_said_of_itself(place: ReviewPaths) -> None:
-    asked = "Keep both lock files?"
-    for given, wanted in (
-        ({"title": "Keep one lock file"}, ("Keep one lock file", "")),
-        ({"body": "At the root."}, (asked, "At the root.")),
-    ):
-        waits = added(place, asked, "The agent offered both, and nobody answered.", "question").stem
-        made = Path(acts.promote_question(place, waits, **given).path or "").stem
-        record = place.store().load_by_id(made).record
-        assert (record.title, record.body) == wanted
 
 
 def test_a_global_copy_stands_alone_and_the_projects_own_stays(place: ReviewPaths) -> None:

@@ -3,20 +3,9 @@
 import sys
 from pathlib import Path
 
-from by_hand import DECISION, NAME, files_of, over, put
-from lerim.review import acts, queue
+from by_hand import DECISION, NAME, over, put
+from lerim.review import acts
 from lerim.review.review_paths import ReviewPaths
-
-
-def test_a_repair_is_one_action_and_not_what_undo_takes_back_by_itself(place: ReviewPaths) -> None:
-    put(place)
-    put(place, DECISION.replace("---\n\nIt", f"supersedes: [{NAME}]\n---\n\nIt"), name="20260802-newer")
-    before = files_of(place)
-    done = acts.repair_links(place)
-    assert (done.count, done.problems) == (1, ())
-    assert place.store().load_by_id(NAME).status == "superseded"
-    assert queue.undo_last(place).code == "nothing"
-    assert queue.undo_last(place, done.action).ok and files_of(place) == before
 
 
 def test_a_repair_reads_what_changed_and_no_other_memory(place: ReviewPaths) -> None:

@@ -41,25 +41,6 @@ def test_only_the_same_text_is_nothing_new_and_any_other_an_addition_that_shows_
         assert view.suggested is None
 
 
-def test_of_a_neighbour_that_repeats_its_title_the_title_alone_is_shown(place: ReviewPaths, make: Make) -> None:
-    accepted(place, make("Install packages with uv", "Install packages with **uv**.", turn="t1"))
-    accepted(place, make("Install packages with pip", "It is on every machine.", turn="t2"))
-    near = candidate_view(proposed(place, make("Install packages with uv today", "", turn="t3", minutes=5))).neighbours
-    assert {one.title: one.text for one in near} == {
-        "Install packages with uv": "",
-        "Install packages with pip": "It is on every machine.",
-    }
-
-
-def test_at_most_three_neighbours_are_shown_the_most_similar_first(place: ReviewPaths, make: Make) -> None:
-    for number, tool in enumerate(("uv", "uv and pip", "pip", "poetry", "conda")):
-        accepted(place, make(f"Install packages with {tool}", "", turn=f"t{number}"))
-    accepted(place, make("Log to stderr", "", turn="t9"))
-    near = candidate_view(proposed(place, make("Install packages with uv today", "", turn="ta", minutes=5))).neighbours
-    assert len(near) == 3 and near[0].title == "Install packages with uv"
-    assert [one.similarity for one in near] == sorted((one.similarity for one in near), reverse=True)
-
-
 @pytest.mark.parametrize(
     ("title", "more"),
     [
@@ -98,13 +79,6 @@ def test_neither_what_is_not_given_up_nor_a_later_turn_or_a_memory_that_says_it_
     accepted(place, make(memory, ""))
     found = proposed(place, make(title, "", turn="t2", minutes=minutes))
     assert found.action == "add" and found.neighbours
-
-
-def test_an_answer_that_says_what_is_given_up_is_suggested_for_the_question(place: ReviewPaths, make: Make) -> None:
-    asked = accepted(place, make("Does the cache live in Redis or in memory?", "", primitive="question"))
-    found = proposed(place, make("The cache lives in Redis instead of memory", "", turn="t2", minutes=5))
-    assert (found.action, found.target) == ("resolve", asked.stem)
-    assert queue.accept_candidate(place, found.id).ok and place.store().load_by_id(asked.stem).status == "resolved"
 
 
 def test_only_a_question_is_answered(place: ReviewPaths, make: Make) -> None:
@@ -146,15 +120,6 @@ def test_each_answer_does_what_it_says_and_is_taken_back_exactly(
     assert [one.stored.record.id for one in shown[0].neighbours] == [old.stem], "it can be chosen again"
 
 
-def test_an_edit_that_comes_with_changes_is_the_whole_text(place: ReviewPaths, make: Make) -> None:
-    old = accepted(place, make(*UV))
-    old.write_text(old.read_text() + "\nMy own line.\n")
-    found = proposed(place, make("Install packages with uv, frozen", "", turn="t2", minutes=5))
-    edit = queue.CandidateEdit("Install with uv", "Both texts, put together by me.", ())
-    assert queue.accept_candidate(place, found.id, edit, choice=queue.NeighbourChoice("changes", old.stem)).ok
-    assert place.store().load_by_id(old.stem).record.body == "Both texts, put together by me."
-
-
 @pytest.mark.parametrize("edit", [None, queue.CandidateEdit("Retry each upload 5 times")])
 def test_without_another_text_a_change_keeps_the_sentences_a_person_wrote(
     place: ReviewPaths, make: Make, edit: queue.CandidateEdit | None
@@ -189,26 +154,6 @@ def test_a_pair_that_was_answered_is_not_shown_again(place: ReviewPaths, make: M
     queue.accept_candidate(place, other.id, choice=queue.NeighbourChoice("replaces", kept.stem))
     again = proposed(place, make(beside.title, "", turn="t3", minutes=30))
     assert [one.stored.record.id for one in again.neighbours] == [other.id]
-
-
-def test_the_turn_of_a_claim_that_says_the_same_as_a_memory_is_not_asked_about_again(
-    place: ReviewPaths, make: Make
-) -> None:
-    old = accepted(place, make(*UV))
-    reworded = make("Packages are installed with uv", "", turn="t2", minutes=5)
-    queue.accept_candidate(place, proposed(place, reworded).id, choice=queue.NeighbourChoice("same", old.stem))
-    later_reading = make("Packages are installed with uv alone", "", turn="t2", minutes=5)
-    assert isinstance(queue.propose_candidate(place, later_reading), queue.AlreadyKnown)
-
-
-def test_a_rejected_claim_is_held_back_in_the_same_text_and_asked_about_in_another(
-    place: ReviewPaths, make: Make
-) -> None:
-    queue.reject_candidate(place, proposed(place, make(*UV)).id)
-    the_same_turn_read_again = make(f"{UV[0]} here", UV[1])
-    for known in (make(f"{UV[0]}.", UV[1], turn="t2", minutes=5), the_same_turn_read_again):
-        assert isinstance(queue.propose_candidate(place, known), queue.ClaimBlocked)
-    proposed(place, make(f"{UV[0]} here", UV[1], turn="t3", minutes=6))
 
 
 def test_a_model_suggests_and_never_decides(place: ReviewPaths, make: Make) -> None:

@@ -65,38 +65,8 @@ def updated_elsewhere(place: ReviewPaths, make: Make, git: Git) -> Path:
     return path
 
 
-def test_the_turn_of_an_update_of_another_branch_may_be_proposed_here(
-    place: ReviewPaths, make: Make, git: Git, updated_elsewhere: Path
-) -> None:
-    turn = make(body=LONGER, turn="444444444444", minutes=60)
-    found = proposed(place, turn)
-    choice = queue.NeighbourChoice("changes", updated_elsewhere.stem)
-    assert queue.accept_candidate(place, found.id, choice=choice).ok
-    assert "uv pip check" in updated_elsewhere.read_text()
-    assert isinstance(queue.propose_candidate(place, turn), queue.AlreadyKnown)
-
-
 def test_a_claim_older_than_an_update_of_another_branch_is_judged_by_the_text_that_is_here(
     place: ReviewPaths, make: Make, updated_elsewhere: Path
 ) -> None:
     contrary = make("Use pip, not uv", "Installs go through `pip`.", turn="555555555555", minutes=30, replaces=("uv",))
     assert [one.id for one in proposed(place, contrary).targets] == [updated_elsewhere.stem]
-
-
-def test_what_only_said_an_update_of_another_branch_again_is_said_nowhere_here(
-    place: ReviewPaths, make: Make, git: Git, updated_elsewhere: Path
-) -> None:
-    again = make(body=LONGER, turn="777777777777", minutes=70)
-    git(place.project.root, "checkout", "-q", "other")
-    assert isinstance(queue.propose_candidate(place, again), queue.AlreadyKnown)
-    git(place.project.root, "checkout", "-q", "-")
-    later = make(body=LONGER, turn="888888888888", minutes=80)
-    assert isinstance(queue.propose_candidate(place, later), queue.CandidateProposed)
-
-
-def test_after_the_merge_an_update_is_said_already(
-    place: ReviewPaths, make: Make, git: Git, updated_elsewhere: Path
-) -> None:
-    git(place.project.root, "merge", "-q", "other")
-    again = queue.propose_candidate(place, make(body=LONGER, turn="111111111111", minutes=90))
-    assert isinstance(again, queue.AlreadyKnown) and again.id == updated_elsewhere.stem

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from lerim.errors import MissingReferenceError
 from lerim.memory.freshness.drift import DriftChecker
 from lerim.memory.record import MemoryRecord
 from lerim.memory.store import StoredMemory
@@ -17,7 +16,7 @@ from lerim.project.git import open_git
 from lerim.review import acts, queue
 from lerim.review.review_paths import ReviewPaths
 from proposals import review_paths
-from reviews import Git, Make, proposed, remembered, suggested
+from reviews import Git, Make, remembered, suggested
 
 Clone = Callable[[], ReviewPaths]
 LOAD, SAVE, FETCH, OTHER = "src/app.py#load", "src/app.py#Store", "src/app.py#fetch", "src/other.py#load"
@@ -160,19 +159,6 @@ def test_a_memory_referred_to_where_its_changed_place_is_stays_drifted_also_in_a
     assert drift(place) == {one.record.id: ("drifted", LOAD, OTHER)}
 
 
-def test_a_memory_referred_to_where_its_place_is_is_fresh_until_that_changes(
-    place: ReviewPaths, make: Make, git: Git
-) -> None:
-    filled(place, git)
-    one = remembered(place, make(references=(LOAD, "README.md")))
-    moved(place, git)
-    assert drift(place) == {one.record.id: ("fresh", LOAD, OTHER)}
-    accepted(place, "refer", (one,), replace(one.record, references=(OTHER, "README.md")))
-    assert drift(place) == {}
-    edit(place, *CHANGED, "src/other.py")
-    assert drift(place) == {one.record.id: ("drifted", OTHER, "")}
-
-
 @pytest.mark.parametrize("call", ["load(path)", "json.load(path)"])
 def test_a_renamed_function_is_fresh_under_its_new_name_and_drifts_there(
     place: ReviewPaths, make: Make, call: str
@@ -234,17 +220,6 @@ def test_a_memory_written_by_hand_is_compared_with_what_it_was_written_about(pla
     assert drift(place) == {path.stem: ("drifted", LOAD, "") for path in paths}
 
 
-def test_an_update_that_is_taken_back_leaves_the_memory_drifted(place: ReviewPaths, make: Make) -> None:
-    one = remembered(place, make(references=(LOAD,)))
-    edit(place, *CHANGED)
-    newer = "Installs go through `uv pip sync --frozen requirements.lock`."
-    update = proposed(place, make(body=newer, turn="t2", minutes=9, references=(LOAD,)))
-    assert queue.accept_candidate(place, update.id, choice=queue.NeighbourChoice("changes", one.record.id)).ok
-    assert drift(place) == {}
-    assert queue.undo_last(place).ok
-    assert drift(place) == {one.record.id: ("drifted", LOAD, "")}
-
-
 @pytest.mark.parametrize("change", [(), (CHANGED,)])
 def test_still_true_of_a_place_that_moved_is_said_of_where_it_is(
     place: ReviewPaths, make: Make, git: Git, clone: Clone, change: tuple[tuple[str, str], ...]
@@ -273,17 +248,6 @@ def test_still_true_of_a_renamed_function_is_said_of_its_new_name(place: ReviewP
     assert drift(place) == {one.record.id: ("drifted", FETCH, "")}
 
 
-def test_still_true_of_a_place_that_is_gone_is_refused_in_one_short_sentence_with_the_likely_places_apart(
-    place: ReviewPaths, make: Make, git: Git
-) -> None:
-    filled(place, git)
-    one = remembered(place, make(references=("src/old.py#load",)))
-    with pytest.raises(MissingReferenceError) as refused:
-        acts.verify_memory(place, one.record.id)
-    assert refused.value.message == "Not marked as still true: load was not found in src/old.py."
-    assert refused.value.todo == f"Correct its references, or archive it. Likely places: {LOAD}."
-
-
 def test_each_act_that_says_a_memory_is_true_can_be_taken_back_where_nothing_is_committed(
     place: ReviewPaths, tmp_path: Path, git: Git
 ) -> None:
@@ -303,15 +267,3 @@ def test_each_act_that_says_a_memory_is_true_can_be_taken_back_where_nothing_is_
     for _ in range(2):
         assert queue.undo_last(new).ok and drift(new) == stale
     assert made.read_bytes() == before
-
-
-def test_a_drifted_memory_in_other_words_is_as_verified_as_one_that_is_still_true(place: ReviewPaths) -> None:
-    name = Path(queue.add_memory(place, "decision", "A rule", "", references=(LOAD,)).path or "").stem
-    edit(place, *CHANGED)
-    stale = {name: ("drifted", LOAD, "")}
-    assert drift(place) == stale
-    acts.edit_memory(place, name, queue.CandidateEdit(tags=("tagged",)))
-    assert drift(place) == stale, "its words are those of then"
-    acts.edit_memory(place, name, queue.CandidateEdit(body="It yields now."))
-    assert drift(place) == {}
-    assert queue.undo_last(place).ok and drift(place) == stale

@@ -7,7 +7,7 @@ import pytest
 
 from lerim.review import acts, queue
 from lerim.review.review_paths import ReviewPaths
-from reviews import Make, accepted, added, proposed
+from reviews import Make, accepted, proposed
 
 
 @pytest.fixture
@@ -50,28 +50,3 @@ def test_what_was_superseded_long_ago_is_not_proposed_from_a_turn_before_that(
     clone()
     again = queue.propose_candidate(place, make("Store the cache in Redis", "Workers share it.", turn="t3", minutes=-5))
     assert isinstance(again, queue.AlreadyKnown) and again.id == old
-
-
-def test_a_question_that_was_answered_is_not_asked_again_from_an_earlier_turn(
-    place: ReviewPaths, make: Make, clone: Callable[[], ReviewPaths]
-) -> None:
-    asked = make("Where do we store the build cache?", "Open.", primitive="question", signal="reply")
-    name = accepted(place, asked).stem
-    acts.promote_question(place, name, "Store the build cache in `~/.cache/build`", "There is room.")
-    clone()
-    earlier = make(asked.title, asked.body, turn="t2", minutes=-5, primitive="question", signal="reply")
-    again = queue.propose_candidate(place, earlier)
-    assert isinstance(again, queue.AlreadyKnown) and again.id == name
-
-
-def test_what_a_person_wrote_and_archived_stays_so_and_what_is_over_is_neither_changed_nor_ended(
-    place: ReviewPaths, make: Make, clone: Callable[[], ReviewPaths]
-) -> None:
-    written = added(place, make().title, make().body).stem
-    acts.archive_memory(place, written)
-    assert isinstance(queue.propose_candidate(place, make()), queue.AlreadyKnown)
-    name = accepted(place, make("Retry uploads 3 times", "It is `upload.py` that does.")).stem
-    acts.archive_memory(place, name)
-    clone()
-    found = proposed(place, make("Retry uploads 5 times", "Three were too few.", turn="t2", minutes=5))
-    assert (found.action, found.targets) == ("add", ())

@@ -10,8 +10,6 @@ from test_acts import DECISION, NAME, files_of, put
 
 from lerim.errors import ConflictError, MemoryError_, NotFoundError, StaleError
 from lerim.memory.claims.merge_text import merge_bodies
-from lerim.memory.references.reference_map import ReferenceMap
-from lerim.memory.search.memory_search import search_memories
 from lerim.review import merge_conflict, queue
 from lerim.review.acts import find_unmerged_problems
 from lerim.review.review_paths import ReviewPaths
@@ -41,23 +39,6 @@ THEIRS = (
     .replace("reviewer: Ada", "reviewer: Ada\nticket: 7")
 )
 OURS = DECISION.replace("It is fast.", "It is fast. We measured 4 s for a sync.")
-
-
-def test_a_conflict_is_told_once_with_what_to_do_and_the_rest_goes_on(place: ReviewPaths, git: Git) -> None:
-    path = conflict(place, git, OURS, THEIRS)
-    put(place, name="20260802-other")
-    stored, problems = place.store().load_all()
-    assert [one.record.id for one in stored] == ["20260802-other"]
-    [problem] = problems
-    assert (problem.code, problem.path) == ("memory-conflict", str(path))
-    assert f"lerim memory merge {NAME}" in problem.message
-    shown = ReferenceMap(place.project.memory_dir)
-    shown.scan()
-    assert [one.code for one in shown.problems] == ["memory-conflict"]
-    assert [entry.id for entry in shown.for_file("src/app.py")] == ["20260802-other"]
-    found = search_memories(place.project, place.home, "fast", problems=problems)
-    assert [hit.record.id for hit in found] == ["20260802-other"]
-    assert [one.code for one in problems] == ["memory-conflict"] * 2
 
 
 def test_both_sides_are_joined_after_a_look_at_the_difference(place: ReviewPaths, git: Git) -> None:

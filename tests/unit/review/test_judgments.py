@@ -58,14 +58,6 @@ def test_each_act_is_kept_and_goes_with_its_undo(place: ReviewPaths, ranked: Mak
     assert decided(place) == []
 
 
-def test_what_nothing_ranked_and_what_another_version_measured_is_not_kept(place: ReviewPaths, make: Make) -> None:
-    measured: list[dict[str, Any]] = [{}, {"score": 0.3, "features": FEATURES[1:]}, {"score": 0.3}]
-    for number, more in enumerate(measured):
-        claim = make(f"Name it part{number}", f"`f{number}.py`", f"t{number}", **more)
-        queue.reject_candidate(place, proposed(place, claim).id)
-    assert decided(place) == []
-
-
 def test_a_damaged_ledger_costs_only_itself_and_what_was_forgotten_stands_nowhere_in_a_sound_one(
     place: ReviewPaths, ranked: Make
 ) -> None:

@@ -12,7 +12,7 @@ from lerim.memory.record import MemoryRecord, render_record
 from lerim.memory.uses import Uses
 from lerim.review import CandidateEdit, acts, queue
 from lerim.review.review_paths import ReviewPaths
-from reviews import Make, accepted, maintained
+from reviews import maintained
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 LONG_AGO = NOW - timedelta(days=400)
@@ -45,13 +45,6 @@ def fade(place: ReviewPaths, memory: str) -> None:
     assert path is not None
     os.utime(path, (LONG_AGO.timestamp(), LONG_AGO.timestamp()))
     assert decayed(place) == 1
-
-
-def test_what_was_just_accepted_of_year_old_sessions_is_not_put_away(place: ReviewPaths, make: Make) -> None:
-    path = accepted(place, make(primitive="learning", kind="pitfall", time=LONG_AGO))
-    os.utime(path, (LONG_AGO.timestamp(), LONG_AGO.timestamp()))  # it is the use that counts, not the file's time
-    assert decayed(place) == 0
-    assert decayed(place, NOW + timedelta(days=400)) == 1
 
 
 ACTS: dict[str, Callable[[ReviewPaths, str], object]] = {

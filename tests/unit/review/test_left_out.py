@@ -15,7 +15,7 @@ from lerim.review import queue
 from lerim.review.accepting import doubt_reason
 from lerim.review.ledger.left_out import KEPT_FOR, MAX_LEFT_OUT, LeftOut
 from lerim.review.review_paths import ReviewPaths
-from reviews import Make, proposed, waiting
+from reviews import Make, waiting
 
 NOW = datetime(2026, 8, 2, tzinfo=UTC)
 
@@ -95,23 +95,6 @@ def test_what_is_proposed_anyway_waits_like_any_other_says_who_wanted_it_and_can
     assert "proposed from this session" in proposal.reason
     assert proposal.flags == () and doubt_reason(proposal) == ""
     assert queue.accept_candidate(place, proposal.id, quotes="shared").code == "accepted"
-
-
-def test_what_was_rejected_before_or_is_a_memory_can_be_proposed_and_accepted(place: ReviewPaths, make: Make) -> None:
-    queue.accept_candidate(place, proposed(place, make()).id, quotes="shared")
-    second = proposed(place, make("Never squash", "`git merge` keeps commits.", turn="t2"))
-    queue.reject_candidate(place, second.id)
-    leave_out(
-        place,
-        drop_candidate(make(turn="t3"), "already-known", ""),
-        drop_candidate(make("Never squash", "`git merge` keeps commits.", turn="t2"), "rejected-before", ""),
-    )
-    for item in queue.list_left_out(place)[0]:
-        result = queue.propose_anyway(place, item.id)
-        assert result.path is not None
-    for proposal in queue.list_pending(place)[0]:
-        assert queue.accept_candidate(place, proposal.id).code == "accepted"
-    assert len(place.store().load_all()[0]) == 3
 
 
 def test_what_is_doubtful_is_flagged_so_that_nothing_accepts_it_unseen(place: ReviewPaths, make: Make) -> None:

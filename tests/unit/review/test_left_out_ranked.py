@@ -26,12 +26,6 @@ def test_it_is_taken_back_and_listed_as_left_out_and_the_models_words_of_its_tur
     assert waiting(place) == ["Use uv, not pip"]
 
 
-def test_what_something_else_than_its_rank_speaks_for_stays(place: ReviewPaths, make: Make) -> None:
-    for number, signal in enumerate(("fixed-command", "model", "theme")):
-        proposed(place, make(f"Use tool {number}", f"`f{number}.py`", signal=signal))
-    assert queue.leave_out_ranked(place, SOURCE, {TURN}) == []
-
-
 @pytest.mark.parametrize("by", ["the review", "an editor"])
 def test_what_a_person_changed_stays_to_the_byte(place: ReviewPaths, make: Make, by: str) -> None:
     one = proposed(place, make())

@@ -9,10 +9,9 @@ import pytest
 
 from lerim.errors import LerimError, NotFoundError, StaleError
 from lerim.memory.record import parse_record
-from lerim.memory.search.memory_search import MemorySearch
-from lerim.review import NeighbourChoice, queue
+from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
-from reviews import Make, accepted, added, proposed, waiting
+from reviews import Make, accepted, added, proposed
 
 
 def accept(place: ReviewPaths, candidate_id: str) -> Path:
@@ -36,12 +35,6 @@ def test_a_candidate_waits_as_a_file_and_becomes_a_memory_file(place: ReviewPath
     assert memory.evidence[:1] == candidate.evidence
     assert not proposal.path.exists()
     assert queue.list_pending(place)[0] == []
-
-
-def test_candidates_wait_in_the_order_of_their_turns(place: ReviewPaths, make: Make) -> None:
-    for title, minutes in (("Build with just", 9), ("Use uv", 1), ("Never squash", 5)):
-        proposed(place, make(title, f"`{title}`", title, minutes))
-    assert waiting(place) == ["Use uv", "Never squash", "Build with just"]
 
 
 def test_the_first_accept_asks_about_quotes_and_does_nothing(place: ReviewPaths, make: Make) -> None:
@@ -91,17 +84,6 @@ def test_a_change_of_an_accepted_memory_is_proposed_as_a_difference(place: Revie
     assert memory.updated == newer.time
 
 
-def test_an_edit_is_kept_by_accept_with_a_persons_confidence(place: ReviewPaths, make: Make) -> None:
-    proposal = proposed(place, make())
-    queue.edit_candidate(
-        place, proposal.id, queue.CandidateEdit("Use uv: always", "Because `uv` locks.\r\n", ("uv", "uv"))
-    )
-    path = accept(place, proposal.id)
-    memory = parse_record(path.read_text(), path)
-    assert (memory.title, memory.body, memory.tags) == ("Use uv: always", "Because `uv` locks.", ("uv",))
-    assert memory.confidence == 0.95
-
-
 @pytest.mark.parametrize("at_once", [True, False], ids=["save and accept", "save, then accept"])
 def test_undoing_an_accept_keeps_the_edit_before_it_which_the_next_undo_takes_back(
     place: ReviewPaths, make: Make, at_once: bool
@@ -123,27 +105,6 @@ def test_undoing_an_accept_keeps_the_edit_before_it_which_the_next_undo_takes_ba
     assert proposal.path.read_text(encoding="utf-8") == proposal.text
 
 
-def test_what_a_person_accepts_is_no_longer_only_as_likely_as_the_ranker_said(place: ReviewPaths, make: Make) -> None:
-    proposal = proposed(place, make(confidence=0.47))
-    before = proposal.path.read_text()
-    path = accept(place, proposal.id)
-    assert parse_record(path.read_text(), path).confidence == 0.9
-    assert queue.undo_last(place).ok and proposal.path.read_text() == before
-    assert queue.load_pending(place, proposal.id).record.confidence == 0.47
-
-
-def test_what_is_accepted_unseen_keeps_its_confidence_until_an_update_is_accepted(
-    place: ReviewPaths, make: Make
-) -> None:
-    result = queue.accept_candidate(place, proposed(place, make(confidence=0.47)).id, quotes="shared", automatic=True)
-    path = Path(result.path or "")
-    assert parse_record(path.read_text(), path).confidence == 0.47
-    body = "Installs go through `uv pip sync requirements.lock` here, twice a day."
-    update = proposed(place, make(body=body, turn="t2", minutes=5, confidence=0.3))
-    assert queue.accept_candidate(place, update.id, choice=NeighbourChoice("changes", path.stem), quotes="shared").ok
-    assert parse_record(path.read_text(), path).confidence == 0.9
-
-
 def test_a_refuted_candidate_is_withdrawn_and_stays_so(place: ReviewPaths, make: Make) -> None:
     broken = proposed(place, make("Log to stderr", "Quiet."))
     broken.path.write_text(mine := broken.text.replace("action: add", "action: mine"))
@@ -153,17 +114,6 @@ def test_a_refuted_candidate_is_withdrawn_and_stays_so(place: ReviewPaths, make:
     again = queue.propose_candidate(place, make())
     assert isinstance(again, queue.AlreadyKnown) and "pip after all" in again.reason
     assert queue.find_undoable(place) is None
-
-
-def test_a_refuted_claim_takes_no_other_claim_of_its_turn_with_it(place: ReviewPaths, make: Make) -> None:
-    other = proposed(place, make("Log to stderr", "Quiet."))
-    kept = proposed(place, make("Keep the API of the shop stable", "Others call it."))
-    accepted = queue.accept_candidate(place, kept.id, quotes="shared", automatic=True)
-    refuted = make()
-    proposal = proposed(place, refuted)
-    assert queue.withdraw_candidates(place, refuted.turn, "no, pip", title=refuted.title) == [proposal.id]
-    assert [one.id for one in queue.list_pending(place)[0]] == [other.id]
-    assert Path(accepted.path or "").exists()
 
 
 def test_planted_candidates_and_links_are_ignored_and_reported(place: ReviewPaths, make: Make, tmp_path: Path) -> None:
@@ -203,36 +153,6 @@ def test_looking_writes_nothing_not_even_for_what_does_not_wait(place: ReviewPat
     with pytest.raises(NotFoundError, match="No candidate"):
         queue.load_pending(place, "20260801-none")
     assert not place.home.root.exists() and not place.project.lerim_dir.exists()
-
-
-def test_one_search_kept_open_for_many_candidates_knows_what_was_accepted_meanwhile(
-    place: ReviewPaths, make: Make
-) -> None:
-    with MemorySearch(place.project, place.home) as memories:
-        first = queue.propose_candidate(place, make(), memories)
-        assert isinstance(first, queue.CandidateProposed)
-        accept(place, first.proposal.id)
-        again = queue.propose_candidate(place, make(turn="t2", minutes=5), memories)
-        assert isinstance(again, queue.AlreadyKnown) and again.gained_evidence
-        body = "Installs go through `uv pip sync --frozen requirements.lock`."
-        newer = queue.propose_candidate(place, make(turn="t3", minutes=9, body=body), memories)
-        assert isinstance(newer, queue.CandidateProposed) and len(newer.proposal.neighbours) == 1
-        accept(place, newer.proposal.id).unlink()
-        accept(place, first.proposal.id).unlink()
-        body = "Installs go through `uv pip sync --offline requirements.lock`."
-        newest = queue.propose_candidate(place, make(turn="t4", minutes=20, body=body), memories)
-        assert isinstance(newest, queue.CandidateProposed) and newest.proposal.neighbours == ()
-
-
-def test_the_persons_own_memories_hide_none_of_the_projects(place: ReviewPaths, make: Make) -> None:
-    path = accepted(place, make())
-    text = path.read_text()
-    everywhere = place.home.memory / "decisions"
-    everywhere.mkdir(parents=True)
-    for number in range(40):
-        (everywhere / f"20260801-use-uv-{number}.md").write_text(text)
-    newer = make(body="Installs go through `uv pip sync --frozen requirements.lock`.", turn="t2", minutes=5)
-    assert [one.stored.path for one in proposed(place, newer).neighbours] == [path]
 
 
 def test_a_question_becomes_a_file_of_its_own_folder_and_is_known_or_rejected_like_any_other(

@@ -17,7 +17,6 @@ from lerim.review.run_folder import (
     MemoryAction,
     RunFolder,
     add_memory_actions,
-    list_run_folders,
     try_write_run,
 )
 from lerim.review.run_records import LastRun, find_last_model_run, list_runs, load_run
@@ -58,16 +57,6 @@ def test_what_is_done_after_the_folder_was_written_is_added_to_it(place: ReviewP
     (folder / "memory_actions.json").write_text("{}")
     with pytest.raises(MemoryError_, match="not a list of actions"):
         add_memory_actions(folder, [second])
-
-
-def test_the_last_fifty_runs_stay_and_nothing_else_is_removed(place: ReviewPaths, make: Make) -> None:
-    other = place.state / "workspace" / "mine"
-    other.mkdir(parents=True)
-    for minute in range(MAX_KEPT_RUNS + 3):
-        RunFolder(place, NOW + timedelta(minutes=minute), [make()]).write()
-    kept = list_run_folders(place)
-    assert len(kept) == MAX_KEPT_RUNS and kept[0].name.startswith("sync-20260801-102330")
-    assert other.is_dir()
 
 
 @pytest.mark.parametrize("committed", ["sync-20269999-999999-abcdef", "sync-99991231-235959-abcdef"])

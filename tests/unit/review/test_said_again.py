@@ -19,7 +19,6 @@ from reviews import Make, accepted, made_candidate, maintained, proposed, titles
 NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
 AUTO = '[review]\nmode = "auto"\nquotes = "shared"\n'
 TITLE = "The pool hangs without a timeout"
-WORDS = ["alarm", "bridge", "cellar", "dome", "elevator", "fence", "garage", "hall", "island", "jetty"]
 
 
 def said(days: float, title: str = TITLE, body: str = "Set `POOL_TIMEOUT`.") -> Candidate:
@@ -41,14 +40,6 @@ def looked_after(place: ReviewPaths, now: datetime = NOW, settings: str = "") ->
     return [one.action for one in report.done]
 
 
-def test_what_is_said_again_every_week_is_in_use(place: ReviewPaths) -> None:
-    path = learned(place)
-    for days in range(280, 0, -7):
-        assert isinstance(queue.propose_candidate(place, said(days)), queue.AlreadyKnown)
-    assert looked_after(place) == [] and path.exists()
-    assert looked_after(place, NOW + timedelta(days=300)) == ["proposed-archive"]
-
-
 def test_what_nobody_used_is_proposed_again_when_it_is_said_again_and_comes_back_as_it_was(place: ReviewPaths) -> None:
     path = learned(place)
     was = place.store().load(path)[0].record
@@ -66,17 +57,6 @@ def test_what_nobody_used_is_proposed_again_when_it_is_said_again_and_comes_back
     assert queue.undo_last(place, done.action).ok
     assert {one: one.read_bytes() for one in place.project.memory_dir.rglob("*.md")} == before
     assert [one.id for one in queue.list_pending(place)[0]] == [proposal.id]
-
-
-def test_what_the_bound_put_away_comes_back_too(place: ReviewPaths) -> None:
-    path = learned(place, 9)
-    for number, word in enumerate(WORDS):
-        other = said(1 + number / 10, f"The {word} is slow", f"It is the {word}'s {word}s.")
-        accepted(place, other, now=NOW - timedelta(days=1))
-    assert looked_after(place, settings="[maintain]\nmost_learnings = 10\n") == ["proposed-archive"]
-    assert not path.exists()
-    accepted(place, said(0))
-    assert path.exists()
 
 
 def test_an_earlier_turn_brings_nothing_back_an_automatic_review_a_later_one_and_what_a_person_archived_stays_away(

@@ -11,7 +11,7 @@ import pytest
 import terminal
 from claude_lines import Fields, answer, call, prompt, reply, text
 from desk import Desk
-from lerim.memory import MemorySearch, ServedOutcomes, Serving, Uses, record_serving
+from lerim.memory import ServedOutcomes, Serving, Uses, record_serving
 from lerim.memory.serving.servings import Channel
 from lerim.statistics import BenefitFigures, compute_benefit
 from reviews import remember
@@ -70,15 +70,6 @@ def say(clock: str, words: str) -> Fields:
 
 
 PATHLIB, PNPM = "Use pathlib instead of os.path", "Use pnpm instead of npm"
-
-
-def test_a_memory_is_followed_if_what_it_wants_was_used_after_it_was_served(desk: Desk) -> None:
-    memory = remember(desk.place, PATHLIB)
-    desk.session("s1", say("01:00", "Load the config"), *edit("e1", "03:00", "import os.path", "import pathlib"))
-    serve(desk, memory, "02:00")
-    one = figures(desk, memory)
-    assert (one.title, one.served, one.hook, one.sessions) == (PATHLIB, 1, 1, 1)
-    assert outcome(one) == ["followed"]
 
 
 @pytest.mark.parametrize(
@@ -147,15 +138,6 @@ def test_over_mcp_the_session_is_the_only_one_of_the_agent_at_that_time(desk: De
     assert compute_benefit(desk.place.project, desk.home).unknown.no_session == 3
 
 
-def test_a_memory_served_twice_in_a_session_counts_as_two_servings_in_one_session(desk: Desk) -> None:
-    memory = remember(desk.place, "Use pnpm instead of npm")
-    desk.session("s1", say("01:00", "Add it"), *shell("c1", "05:00", "pnpm add x"))
-    serve(desk, memory, "02:00")
-    serve(desk, memory, "06:00", event="prompt")
-    one = figures(desk, memory)
-    assert (one.served, one.sessions, outcome(one), one.last) == (2, 1, ["followed"], "2026-03-02T12:06:00Z")
-
-
 def test_a_correction_in_a_session_where_the_memory_was_not_served_is_missed(desk: Desk) -> None:
     memory = remember(desk.place, "Use pathlib instead of os.path")
     desk.session("s1", say("01:00", "Load it"), reply("m", text("Yes."), timestamp=at("03:00")))
@@ -163,21 +145,6 @@ def test_a_correction_in_a_session_where_the_memory_was_not_served_is_missed(des
     serve(desk, memory, "02:00")
     assert figures(desk, memory).missed == 1
     assert Uses(desk.place.private).of_all()[memory].outcomes == ServedOutcomes(repeated=1)
-
-
-def test_a_memory_that_agents_act_against_is_found_after_an_equal_one(desk: Desk) -> None:
-    equal = sorted([remember(desk.place, "Use pnpm instead of npm"), remember(desk.place, "Use pnpm instead of bun")])
-
-    def found() -> list[str]:
-        with MemorySearch(desk.place.project, desk.home) as memories:
-            return [hit.record.id for hit in memories.search("pnpm")]
-
-    assert found() == equal
-    given_up = [*shell("c1", "05:00", "npm install x"), *shell("c2", "06:00", "bun add x")]
-    desk.session("s1", say("01:00", "Add it"), *given_up)
-    serve(desk, equal[0], "02:00")
-    assert outcome(figures(desk, equal[0])) == ["contradicted"]
-    assert found() == [equal[1], equal[0]]
 
 
 def test_maintenance_finds_out_what_became_of_memories(desk: Desk) -> None:

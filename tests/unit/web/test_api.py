@@ -41,18 +41,6 @@ def without(answered: Any, *names: str) -> Any:
     return {name: value for name, value in answered.items() if name not in names}
 
 
-def test_a_run_is_listed_and_shown_with_what_it_found(desk: Desk, server: WebServer) -> None:
-    desk.session("s1", *correction(desk))
-    desk.sync()
-    listed = server.get(at(desk, "/runs"))
-    [run] = listed["runs"]
-    assert (run["kind"], listed["total"]) == ("sync", 1)
-    shown = server.get(at(desk, f"/runs/{run['name']}"))
-    assert (shown["run"], shown["problems"]) == (run, []) and shown["outcomes"]["candidate"] >= 1
-    assert server.get(at(desk, "/runs"), start="1") == {"runs": [], "total": 1}
-    assert server.client.get(f"/api/v1{at(desk, '/runs/none')}").status_code == 404
-
-
 def test_reading_returns_what_the_command_line_prints(desk: Desk, server: WebServer) -> None:
     desk.session("s1", *correction(desk))
     desk.sync()
@@ -119,24 +107,6 @@ def test_memories_are_added_and_changed(desk: Desk, server: WebServer) -> None:
     assert server.get("/projects/global/memories")["memories"][0]["title"] == "The customer pays"
     refused = server.post(f"{decision_path}/delete", None, 422)
     assert refused["error"]["message"] == "Only themes are deleted."
-
-
-def test_two_files_of_a_memory_are_merged_after_a_preview(desk: Desk, server: WebServer) -> None:
-    added = server.post(at(desk, "/memories"), {"title": "Use uv", "body": "It is fast."})
-    file = Path(added["path"])
-    text = file.read_text(encoding="utf-8")
-    ours, theirs = text.replace("fast", "very fast"), text.replace("fast", "really fast")
-    file.write_text(f"<<<<<<< ours\n{ours}=======\n{theirs}>>>>>>> theirs\n", encoding="utf-8")
-    path = at(desk, f"/memories/{added['id']}/merge")
-    shown = server.post(path, {"preview": True})
-    assert "-<<<<<<< ours" in shown["diff"]
-    assert shown["result"] is None
-    assert "<<<<<<<" in file.read_text(encoding="utf-8")
-    merged = server.post(path, {"preview": False})
-    assert merged["diff"] == shown["diff"]
-    assert merged["result"]["ok"]
-    assert "<<<<<<<" not in file.read_text(encoding="utf-8")
-    assert server.post(path, {"preview": False}, 422)["error"]["todo"] == "There is nothing to merge."
 
 
 def test_pages_of_memories_make_up_the_list_of_the_command_line(desk: Desk, server: WebServer) -> None:

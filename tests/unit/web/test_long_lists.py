@@ -33,14 +33,6 @@ def test_candidates_are_found_on_the_page_that_has_them(server: WebServer, place
     assert f'candidate={ids[-1]}&amp;start=30" aria-current="true"' in text
 
 
-def test_candidates_are_in_the_order_of_the_panel_the_most_certain_first(server: WebServer, place: ReviewPaths) -> None:
-    ids = [proposed(place, one).id for one in many_candidates(32)]
-    best = proposed(place, made_candidate("Certain", turn="ffffffffffff", confidence=0.95)).id
-    text = server.client.get(f"/projects/{place.project.key}/review").text
-    shown = list(dict.fromkeys(re.findall(r"candidate=([\w-]+)&amp;start=0", text)))
-    assert shown == [best, *ids[:29]]
-
-
 def many_candidates(number: int) -> Iterator[Candidate]:
     for at in range(number):
         yield made_candidate(
