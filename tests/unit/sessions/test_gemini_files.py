@@ -78,6 +78,13 @@ def test_the_folder_a_session_was_told_to_work_in_stands_where_no_hash_can_be_ma
     assert find_working_folder(files.transcript(path)) == "/home/ana/lib"
 
 
+def test_the_folder_is_found_without_reading_the_whole_session(tmp_path):
+    named = call("run_shell_command") | {"description": f"ls [current working directory {FOLDER}] (x)"}
+    path = files.whole(tmp_path / "session-1.json", prompt("hello"), reply("ok", named))
+    path.write_bytes(path.read_bytes()[:-10])  # so that it cannot be read as a whole
+    assert find_working_folder(files.transcript(path)) == FOLDER
+
+
 def test_a_subagents_session_lies_in_its_parents_folder_and_nothing_in_it_is_a_persons(tmp_path):
     folder = files.chats(tmp_path, "app") / files.SESSION
     folder.mkdir()

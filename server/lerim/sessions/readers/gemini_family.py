@@ -23,3 +23,9 @@ def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: 
     if antigravity.is_antigravity_log(transcript.path):
         return antigravity.open_session(transcript, resume, brief=brief)
     return gemini.open_session(transcript, resume, brief=brief)
+
+
+def find_folder(transcript: Transcript) -> str | None:
+    """Returns the working folder of a session of Gemini CLI, which the beginning of its file tells, "" if it does not;
+    None for Antigravity."""
+    return None if antigravity.is_antigravity_log(transcript.path) else gemini.find_folder(transcript)

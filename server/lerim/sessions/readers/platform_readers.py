@@ -67,6 +67,9 @@ DATABASE_LISTERS: Mapping[Platform, Callable[[Database, Sequence[str]], tuple[li
     "opencode": opencode.list_database,
 }
 """Lists the sessions in a database, each with its stamp, for the agents that keep many in one."""
+FOLDER_FINDERS: Mapping[Platform, Callable[[Transcript], str | None]] = {"gemini": gemini_family.find_folder}
+"""Finds the working folder of a session from its beginning, for an agent whose sessions are read as a whole; None if
+the session must be read for it."""
 PROBED_TURNS = 50
 """How many turns of a session are read to find its working folder."""
 ROOT_FINDERS: Mapping[Platform, Callable[[Mapping[str, str]], tuple[PurePath, ...]]] = {
@@ -120,6 +123,10 @@ def find_working_folder(transcript: Transcript) -> str:
     that cannot be read is not reported here, but when it is read."""
     if transcript.cwd:
         return transcript.cwd
+    if find_folder := FOLDER_FINDERS.get(transcript.platform):
+        with suppress(LerimError), faults_as_errors(transcript.platform, transcript.place):
+            if (folder := find_folder(transcript)) is not None:
+                return folder if can_be_folder(folder) else ""
     reading = read_session(transcript, brief=True)
     with suppress(LerimError):
         for turn in islice(reading, PROBED_TURNS):

@@ -47,7 +47,7 @@ def load_session(transcript: Transcript, *, brief: bool) -> LoadedSession:
     parent = ""
     if task and not transcript.parent and header.kind != "subagent":  # earlier versions do not mark such a session
         session_id, parent = transcript.session_id, named_id
-    cwd = transcript.cwd or infer_folder(transcript.path, _SEARCHED_BYTES)
+    cwd = find_session_folder(transcript)
     turns = _build_turns(session, session_id, cwd, is_subagent=is_subagent, brief=brief)
     if session.messages and not any(one.type in MESSAGE_TYPES for one in session.messages.values()):
         report_unknown_form(transcript.path, session.problems)
@@ -64,6 +64,11 @@ def load_session(transcript: Transcript, *, brief: bool) -> LoadedSession:
         turns=turns,
         problems=session.problems,
     )
+
+
+def find_session_folder(transcript: Transcript) -> str:
+    """Returns the working folder of a session, from the beginning of its files alone; "" if they do not tell it."""
+    return transcript.cwd or infer_folder(transcript.path, _SEARCHED_BYTES)
 
 
 def _build_turns(session: GeminiSession, session_id: str, cwd: str, *, is_subagent: bool, brief: bool) -> list[Turn]:
