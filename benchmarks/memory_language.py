@@ -3,7 +3,8 @@
     python benchmarks/memory_language.py [--memories 10000] [--json FILE]
 
 Every memory refers to one symbol, and links to the memory before it. Medians and the slowest of a hundred requests,
-each in another memory file that was opened and checked shortly before.
+each in another memory file that was opened and checked shortly before. Of hovers, the processor time is measured, too,
+beside that of a server that does nothing else: it says more than the time on a busy machine.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 from _editor_client import SERVER, Client
 from lerim.lsp.protocol.core import MEMORIES_CHANGED
 from memory_checks import wait_for_version
-from sidecar import FILES, make_repository, percentile
+from sidecar import ECHO, FILES, make_repository, percentile
 from table import Row, report_rows
 
 REQUESTS = 100
@@ -44,9 +45,13 @@ def link_memories(root: Path, memories: int) -> None:
         )
 
 
-def ask_often(client: Client, root: Path, ask: Callable[[str, list[str]], tuple[str, Any]]) -> list[float]:
-    """The milliseconds of one request in each of many memory files. `ask` makes it from the file's URI and lines."""
+def ask_often(
+    client: Client, root: Path, ask: Callable[[str, list[str]], tuple[str, Any]]
+) -> tuple[list[float], list[float]]:
+    """The milliseconds of one request in each of many memory files, and the processor time of each, if it is known.
+    `ask` makes it from the file's URI and lines."""
     times: list[float] = []
+    processor: list[float] = []
     for number in range(1, REQUESTS + 1):
         path = memory_path(root, number)
         text = path.read_text(encoding="utf-8")
@@ -56,11 +61,30 @@ def ask_often(client: Client, root: Path, ask: Callable[[str, list[str]], tuple[
         wait_for_version(client, path.as_uri(), 1)
         time.sleep(SECONDS_BEFORE_ASKING)
         method, params = ask(path.as_uri(), text.split("\n"))
+        before = client.processor_ms()
         spent, result = client.timed(method, params)
+        after = client.processor_ms()
         assert result, f"nothing at {params}"
         times.append(spent)
+        if before is not None and after is not None:
+            processor.append(after - before)
         client.send("textDocument/didClose", {"textDocument": {"uri": path.as_uri()}})
-    return times
+    return times, processor
+
+
+def bare_row(client: Client, root: Path) -> list[Row]:
+    """The processor time of a hover of a server that does nothing but answer."""
+    processor: list[float] = []
+    asked = {"textDocument": {"uri": memory_path(root, 1).as_uri()}, "position": {"line": 0, "character": 0}}
+    for _ in range(REQUESTS):
+        time.sleep(SECONDS_BEFORE_ASKING)
+        before = client.processor_ms()
+        client.ask("textDocument/hover", asked)
+        after = client.processor_ms()
+        if before is not None and after is not None:
+            processor.append(after - before)
+    what = "hover of a bare pygls server, processor time, p50"
+    return [(what, percentile(processor, 0.5), None, "ms")] if processor else []
 
 
 def at(lines: list[str], key: str, character: int) -> dict[str, int]:
@@ -107,11 +131,16 @@ def measure(memories: int) -> list[Row]:
             ("completion of ids, nothing typed", on("textDocument/completion", "related", 10), 50.0, 100.0),
             ("completion of ids, 16 characters typed", on("textDocument/completion", "related", 26), 50.0, 100.0),
         )
-        rows: list[Row] = []
+        bare = Client([sys.executable, "-P", "-c", ECHO, "1"], environ, root)
+        rows = bare_row(bare, root)
+        bare.stop()
         for what, ask, middle, most in asked:
-            times = ask_often(client, root, ask)
+            times, processor = ask_often(client, root, ask)
             rows.append((f"{what}, p50", percentile(times, 0.5), middle, "ms"))
             rows.append((f"{what}, slowest of {REQUESTS}", max(times), most, "ms"))
+            if processor and "hover" in what:
+                rows.append((f"{what}, processor time, p50", percentile(processor, 0.5), middle, "ms"))
+                rows.append((f"{what}, processor time, slowest", max(processor), most, "ms"))
         spent = [client.timed("workspace/symbol", {"query": f"number {number}"})[0] for number in range(20)]
         rows.append(("memories by title (workspace/symbol), p50", percentile(spent, 0.5), 50.0, "ms"))
         files = [(root / "src" / f"module_{number}.py").as_uri() for number in range(20)]
