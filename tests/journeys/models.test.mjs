@@ -242,9 +242,9 @@ test("the editor's own model", { skip: missing() ?? false, timeout: JOURNEY }, a
     await screen.shot("outside-git-panel");
     await screen.command("Lerim: Sync");
     await screen.notification(/not in a git repository/);
-    await screen.clearNotifications();
+    await screen.shot("outside-git-sync");
     await until("the Sessions view says so, too", async () => (await bar.getByRole("button", { name: "Initialize Repository" }).count()) === 2);
-    await bar.getByRole("button", { name: "Initialize Repository" }).first().click();
+    await screen.button("Initialize Repository");
     await until("the editor asks which folder", async () => (await screen.listRows())[0]?.includes("plain"));
     await screen.page.locator(".quick-input-widget input.input").press("Enter");
     await until("it is a repository", () => existsSync(join(plain, ".git")));
