@@ -309,6 +309,8 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     await panel.press("a");
     await panel.says(/There are no candidates to review\. Hover over line 1 of logger\.go to see what you accepted\./);
     await screen.shot("last-accepted");
+    assert.equal(await panel.frame.getByRole("button", { name: /^Undo/ }).count(), 1, "one button undoes it");
+    assert.doesNotMatch(await panel.frame.locator(".done").innerText(), /candidates? left/);
     assert.equal(await panel.frame.getByRole("button", { name: "Open logger.go" }).count(), 1);
     await panel.frame.locator(".empty-state").getByRole("button", { name: "Open logger.go" }).click();
     await screen.page.locator(".tab.active", { hasText: "logger.go" }).waitFor();

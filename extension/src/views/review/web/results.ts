@@ -90,11 +90,11 @@ export class LastActionLine {
     return this.#action;
   }
 
-  /** Shows an action. After a decision, `left` is how many candidates are left, which is said until their number changes. */
+  /** Shows an action. After a decision, `left` is how many candidates are left, which is said until their number changes; that none is left is said below. */
   show(action: LastAction | undefined, left?: number): void {
     this.#action = action;
     this.#isListed = false;
-    const leftText = left === undefined ? [] : [h("span", { class: "left" }, ` ${counted(left, "candidate")} left.`)];
+    const leftText = left === undefined || left === 0 ? [] : [h("span", { class: "left" }, ` ${counted(left, "candidate")} left.`)];
     this.element.replaceChildren(...(action === undefined ? [] : [...this.#openPlace(action), action.text, ...leftText, ...this.#openMemory(action), ...this.#undo(action)]));
   }
 
