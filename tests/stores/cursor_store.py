@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import independent_cursor as independent
 import reading_laws as laws
 from lerim.errors import Problem
 from lerim.sessions.model import Session, Transcript, Turn
@@ -152,6 +153,11 @@ def only(root: Path, folders: Sequence[str] = ()) -> tuple[list[Turn], Session, 
     assert len(transcripts) == 1, transcripts
     turns, session, faults = taken(transcripts[0])
     return turns, session, problems + faults
+
+
+def counted(session: Session) -> independent.Counts:
+    tokens = (session.tokens.input, session.tokens.output) if session.tokens is not None else None
+    return independent.Counts(session.prompts, session.tool_calls, session.tool_errors, session.denials, tokens)
 
 
 def said(turns: list[Turn]) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from lerim.errors import UnfinishedError
-from lerim.sessions.model import Platform, Readable, Session, Tokens, Transcript, Turn
+from lerim.sessions.model import Platform, Readable, Session, Transcript, Turn
 from lerim.sessions.tables.turn_text import render_calls
 
 SETTINGS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
@@ -100,12 +100,6 @@ def adds_up(turns: Sequence[Turn], session: Session) -> None:
 
 
 COUNTS = ("prompts", "tool_calls", "tool_errors", "denials")
-
-
-def sum_tokens(sessions: Iterable[Session]) -> Tokens | None:
-    """The tokens of sessions together; None where none of them has any."""
-    known = [(one.input, one.output, one.cache_read, one.cache_write) for each in sessions if (one := each.tokens)]
-    return Tokens(*map(sum, zip(*known, strict=True))) if known else None
 
 
 def grows_to_the_same(opened: Opened, folder: Path, whole: bytes, cuts: Sequence[int]) -> Any:

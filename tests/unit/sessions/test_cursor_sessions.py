@@ -1,4 +1,4 @@
-"""The reader of Cursor against real rows, and in every era."""
+"""The reader of Cursor against real rows, against a counter that shares no code with it, and in every era."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-import reading_laws as laws
-from cursor_store import CID, Editor, found, only, prompt, reply, said, taken, tool
+import independent_cursor as independent
+from cursor_store import CID, Editor, counted, found, only, prompt, reply, said, taken, tool
 from lerim.sessions.model import Tokens
 
 FIXTURES = ("cursor-history-v016-composer-global-state.vscdb", "cursor-cli-test-store.db")
@@ -31,11 +31,9 @@ def real(sessions_folder: Path, tmp_path: Path) -> list[Path]:
     return [shared, shared / "built-from-real-rows" / "User", editor, line]
 
 
-WRAPPERS = ("<user_info>", "<external_links>", "<attached_files>", "<system_reminder>", "<additional_data>", "<rules>")
-
-
-def test_the_real_sessions_hold_what_was_counted_without_the_reader(real: list[Path]):
-    sessions = []
+def test_every_real_session_agrees_with_an_independent_counter(real: list[Path]):
+    ours: dict[str, independent.Counts] = {}
+    theirs: dict[str, independent.Counts] = {}
     for root in real:
         transcripts, problems = found(root)
         # the recorded store has only the table that holds chats
@@ -43,39 +41,64 @@ def test_the_real_sessions_hold_what_was_counted_without_the_reader(real: list[P
         for transcript in transcripts:
             turns, session, faults = taken(transcript)
             assert faults == []
-            sessions.append(session)
-            laws.adds_up(turns, session)
+            ours[transcript.session_id] = counted(session)
+            assert session.turns == len(turns) == len({turn.id for turn in turns})
+            assert [turn.ordinal for turn in turns] == list(range(len(turns)))
             typed = [turn.text for turn in turns if turn.role == "user"]
-            assert not [text for text in typed if text.startswith(WRAPPERS)]
-    assert len(sessions) == 34
-    assert [sum(getattr(one, name) for one in sessions) for name in laws.COUNTS] == [67, 26, 0, 0]
-    assert laws.sum_tokens(sessions) is None
-    turns, session, _ = taken(found(real[1])[0][0])  # of 2026
+            assert not [text for text in typed if text.startswith(independent.WRAPPERS)]
+        for path in root.glob("globalStorage/state.vscdb"):
+            theirs |= independent.composers(path)
+        for path in root.glob("workspaceStorage/*/state.vscdb"):
+            theirs |= independent.of_workspace(path)
+        for path in root.glob("chats/*/*/store.db"):
+            theirs[path.parent.name] = independent.of_cli(path)
+    assert len(ours) == 34
+    assert ours == {cid: counts for cid, counts in theirs.items() if cid in ours}
+    assert all(counts == independent.Counts() for cid, counts in theirs.items() if cid not in ours)
+
+
+def test_the_real_chat_of_2026_tells_its_folder_model_branch_and_time(real: list[Path]):
+    (transcript,) = found(real[1])[0]
+    turns, session, _ = taken(transcript)
     assert (session.title, session.models) == ("Commit action discussion", ("composer-1.5",))
-    assert (session.branches, session.cost) == (("feat/maintain-path",), None)
-    assert {turn.cwd for turn in turns} == {"/workspace/acreta"}
+    assert session.branches == ("feat/maintain-path",)
+    assert {turn.cwd for turn in turns} == {"/workspace/acreta"} == {transcript.cwd}
+    assert (session.tokens, session.cost) == (None, None)
     assert all(turn.time is not None for turn in turns)
 
 
-def test_chat_tabs_of_2023_are_sessions_also_where_their_bubbles_have_no_text_of_their_own(tmp_path: Path):
-    rich = {"root": {"children": [{"type": "paragraph", "children": [{"text": "How do I sort?"}]}]}}
+def test_chat_tabs_of_2023_are_sessions(tmp_path: Path):
     bubbles = [
         {"type": "user", "id": "b1", "text": "Why?"},
         {"type": "ai", "id": "b2", "text": "Because.", "rawText": "Because.", "modelType": "gpt-4"},
         {"type": "user", "id": "b3", "text": ""},
-        {"type": "user", "id": "b4", "rawText": "", "initText": json.dumps(rich), "delegate": {"a": "How do I sort?"}},
-        {"type": "ai", "id": "b5", "rawText": "With `sorted`.", "modelType": "gpt-3.5-turbo"},
-        {"type": "user", "id": "b6", "rawText": "", "delegate": {"a": ""}},
     ]
     tab = {"tabId": "tab-1", "chatTitle": "A question", "lastSendTime": 1731818231743, "bubbles": bubbles}
     chats = {"workbench__panel__aichat__view__aichat__chatdata": {"tabs": [tab, {"tabId": "new", "bubbles": []}]}}
     Editor(tmp_path).workspace("w1", "file:///srv/app", **chats)
     turns, session, problems = only(tmp_path)
-    assert [turn.text for turn in turns] == ["Why?", "Because.", "How do I sort?", "With `sorted`."]
-    assert (session.id, session.title, session.models) == ("tab-1", "A question", ("gpt-4", "gpt-3.5-turbo"))
-    assert session.ended is not None and session.ended.year == 2024
+    assert said(turns) == [("user", "Why?"), ("assistant", "Because.")]
+    assert (session.id, session.title, session.models) == ("tab-1", "A question", ("gpt-4",))
+    assert session.ended is not None
+    assert session.ended.year == 2024
     assert {turn.cwd for turn in turns} == {"/srv/app"}
-    assert (session.prompts, problems) == (2, [])
+    assert problems == []
+
+
+def test_a_tab_of_2023_is_read_whose_bubbles_have_no_text_of_their_own(tmp_path: Path):
+    rich = {"root": {"children": [{"type": "paragraph", "children": [{"text": "How do I sort?"}]}]}}
+    bubbles = [
+        {"type": "user", "id": "b1", "rawText": "", "initText": json.dumps(rich), "delegate": {"a": "How do I sort?"}},
+        {"type": "ai", "id": "b2", "rawText": "With `sorted`.", "modelType": "gpt-3.5-turbo"},
+        {"type": "user", "id": "b3", "rawText": "", "delegate": {"a": ""}},
+    ]
+    tab = {"tabId": "tab-1", "chatTitle": "How do I sort?", "lastSendTime": 1700506998707, "bubbles": bubbles}
+    Editor(tmp_path).workspace(
+        "w1", "file:///srv/app", workbench__panel__aichat__view__aichat__chatdata={"tabs": [tab]}
+    )
+    turns, session, problems = only(tmp_path)
+    assert said(turns) == [("user", "How do I sort?"), ("assistant", "With `sorted`.")]
+    assert (session.prompts, session.models, problems) == (1, ("gpt-3.5-turbo",), [])
 
 
 @pytest.mark.parametrize("kept", ["workspace", "composer", "moved"])
@@ -148,11 +171,20 @@ def test_a_row_that_is_null_bytes_or_no_json_costs_that_row(tmp_path: Path):
     editor.chat([prompt("Before"), *broken, prompt("After", "u2")])
     for one, value in zip(broken, values, strict=True):
         editor.put(f"bubbleId:{CID}:{one['bubbleId']}", value)
-    blob = json.dumps(prompt("Grüße 你好\0 \ud83d", "u2")).encode()
-    editor.put(f"bubbleId:{CID}:u2", blob)  # a blob is read like text, whatever characters it holds
     turns, _, problems = only(tmp_path)
-    assert [turn.text for turn in turns] == ["Before", "Grüße 你好\ufffd \ufffd"]
+    assert [turn.text for turn in turns] == ["Before", "After"]
     assert [one.code for one in problems] == ["bad-row"] * 5
+
+
+def test_values_that_are_blobs_or_hold_lone_surrogates_are_read_like_text(tmp_path: Path):
+    editor = Editor(tmp_path)
+    editor.chat([prompt("Hi"), reply("There")])
+    editor.put(f"bubbleId:{CID}:u1", json.dumps(prompt("Grüße 你好\0 \ud83d")).encode())
+    composer = json.dumps({"composerId": CID, "fullConversationHeadersOnly": [{"bubbleId": "u1"}, {"bubbleId": "a1"}]})
+    editor.put(f"composerData:{CID}", composer.encode())
+    turns, _, problems = only(tmp_path)
+    assert said(turns) == [("user", "Grüße 你好\ufffd \ufffd"), ("assistant", "There")]
+    assert problems == []
 
 
 def test_a_chat_whose_composer_is_damaged_keeps_its_bubbles_by_their_times(tmp_path: Path):
@@ -163,9 +195,6 @@ def test_a_chat_whose_composer_is_damaged_keeps_its_bubbles_by_their_times(tmp_p
     turns, _, problems = only(tmp_path)
     assert said(turns) == [("user", "One"), ("assistant", "Two")]
     assert [one.code for one in problems] == ["bad-row"]
-    heads = {"composerId": CID, "fullConversationHeadersOnly": [{"bubbleId": "a1"}, {"bubbleId": "u1"}]}
-    editor.put(f"composerData:{CID}", json.dumps(heads).encode())
-    assert said(only(tmp_path)[0]) == [("assistant", "Two"), ("user", "One")]
 
 
 def test_chats_that_were_deleted_cleared_or_never_begun_are_none(tmp_path: Path):
@@ -242,15 +271,10 @@ TYPED = {
 
 
 def test_what_a_person_typed_is_told_from_what_stands_around_it(tmp_path: Path):
-    def node(kind: str, *children: Any) -> dict[str, Any]:
-        return {"type": kind, "children": [{"text": one} if isinstance(one, str) else one for one in children]}
-
-    items = node("list", node("listitem", "No floats"), node("listitem", "Round half ", node("link", "even")))
-    rich = {"root": node("root", node("heading", "Prices"), items, node("quote", "as agreed"), node("paragraph", "Go"))}
     more = [
         prompt("Continue with the plan", "s", isSimulatedMsg=True),
         prompt("", "i", images=[{"uuid": "1"}]),
-        prompt("", "l", richText=json.dumps(rich)),
+        prompt("", "l", richText=json.dumps({"root": {"children": [{"children": [{"text": "Rich"}]}]}})),
         prompt("Continue working toward the goal", "g"),
     ]
     bubbles = [*(prompt(text, f"u{number}") for number, text in enumerate(TYPED)), *more]
@@ -258,11 +282,34 @@ def test_what_a_person_typed_is_told_from_what_stands_around_it(tmp_path: Path):
     heads[-1]["grouping"] = {"isRenderable": True, "isSimulatedMsg": True}
     Editor(tmp_path).chat(bubbles, fullConversationHeadersOnly=heads)
     turns, _, _ = only(tmp_path)
-    shown = ["[image]", "Prices\nNo floats\nRound half even\nas agreed\nGo"]
-    assert [turn.text for turn in turns] == [*(words for words in TYPED.values() if words), *shown]
+    assert [turn.text for turn in turns] == [*(words for words in TYPED.values() if words), "[image]", "Rich"]
 
 
-def test_an_exchange_has_the_time_that_any_of_its_bubbles_tells_in_any_form(tmp_path: Path):
+def test_the_parts_of_a_rich_text_stand_on_lines_of_their_own(tmp_path: Path):
+    def node(kind: str, *children: Any) -> dict[str, Any]:
+        return {"type": kind, "children": [{"text": one} if isinstance(one, str) else one for one in children]}
+
+    items = node("list", node("listitem", "No floats"), node("listitem", "Round half ", node("link", "even")))
+    rich = {"root": node("root", node("heading", "Prices"), items, node("quote", "as agreed"), node("paragraph", "Go"))}
+    Editor(tmp_path).chat([prompt("", "l", richText=json.dumps(rich))])
+    turns, _, _ = only(tmp_path)
+    assert turns[0].text == "Prices\nNo floats\nRound half even\nas agreed\nGo"
+
+
+def test_times_of_any_form_are_read(tmp_path: Path):
+    bubbles = [
+        prompt("One", "u1", createdAt="2026-02-22T06:33:44.533Z"),
+        reply("", "a1"),
+        prompt("Two", "u2", timingInfo={"clientStartTime": 1741784818255.7}),
+        prompt("Three", "u3", createdAt="yesterday", timingInfo={"clientStartTime": 12.5}),
+    ]
+    Editor(tmp_path).chat(bubbles)
+    turns, session, _ = only(tmp_path)
+    assert [turn.time.year if turn.time else None for turn in turns] == [2026, 2025, None]
+    assert session.started is not None
+
+
+def test_an_exchange_has_the_time_that_only_its_last_answer_names(tmp_path: Path):
     timing = {"clientStartTime": 219504.6, "clientRpcSendTime": 1748189063978, "clientEndTime": 1748189135346}
     bubbles = [
         prompt("Sort the names", "u1"),
@@ -270,14 +317,14 @@ def test_an_exchange_has_the_time_that_any_of_its_bubbles_tells_in_any_form(tmp_
         reply("Sorted", "a1", timingInfo=timing),
         prompt("Now the dates", "u2"),
         reply("Not yet", "a2"),
-        prompt("One", "u3", createdAt="2026-02-22T06:33:44.533Z"),
-        reply("", "a3"),
-        prompt("Two", "u4", timingInfo={"clientStartTime": 1741784818255.7}),
-        prompt("Three", "u5", createdAt="yesterday", timingInfo={"clientStartTime": 12.5}),
     ]
     Editor(tmp_path).chat(bubbles)
-    turns, session, _ = only(tmp_path)
+    turns, _, _ = only(tmp_path)
     sent = datetime(2025, 5, 25, 16, 4, 23, 978000, tzinfo=UTC)
-    assert [turn.time for turn in turns[:5]] == [sent, sent, sent, None, None]
-    assert [turn.time.year if turn.time else None for turn in turns[5:]] == [2026, 2025, None]
-    assert session.started is not None
+    assert [(turn.role, turn.time) for turn in turns] == [
+        ("user", sent),
+        ("assistant", sent),
+        ("assistant", sent),
+        ("user", None),
+        ("assistant", None),
+    ]

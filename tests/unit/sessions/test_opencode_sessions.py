@@ -1,11 +1,11 @@
-"""Real sessions of OpenCode are read in all three forms, and hold what was once counted without the reader."""
+"""Real sessions of OpenCode are read in all three forms, and agree with a counter that knows nothing of the reader."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import reading_laws as laws
-from lerim.sessions.model import Database, Session, Tokens, Transcript, Turn
+from independent_opencode import Counts, count, exported, in_database, in_storage
+from lerim.sessions.model import Database, Session, Transcript, Turn
 from lerim.sessions.readers import find_working_folder
 from lerim.sessions.readers.opencode import store
 
@@ -13,16 +13,21 @@ INJECTED = ("Called the Read tool", "Continue if you have next steps", "<path>",
 
 
 def reading(transcript: Transcript) -> tuple[Session, list[Turn]]:
-    turns, found = laws.taken(store.open_session, transcript)
+    found = store.open_session(transcript)
+    turns = list(found)
     assert found.problems == []
-    assert [turn.ordinal for turn in turns] == list(range(len({turn.id for turn in turns})))
-    assert found.session.started is not None
-    assert find_working_folder(transcript) == found.session.cwds[0]
-    for turn in turns:
-        assert turn.time is not None
-        assert turn.cwd
-        assert turn.role != "user" or not turn.text.startswith(INJECTED)
     return found.session, turns
+
+
+def told(session: Session) -> Counts:
+    tokens = session.tokens
+    spent = (tokens.input, tokens.output, tokens.cache_read, tokens.cache_write) if tokens else None
+    return Counts(session.prompts, session.tool_calls, session.tool_errors, session.denials, spent)
+
+
+def of_file(path: Path) -> Transcript:
+    known = path.stat()
+    return Transcript("opencode", path, path.stem, known.st_size, known.st_mtime_ns, known.st_ino)
 
 
 def of_database(path: Path) -> list[Transcript]:
@@ -31,15 +36,34 @@ def of_database(path: Path) -> list[Transcript]:
     return transcripts
 
 
-def test_sessions_of_every_database_hold_what_was_counted_without_the_reader(sessions_folder: Path) -> None:
-    found = [one for path in (sessions_folder / "opencode").rglob("*.db") for one in of_database(path)]
-    sessions = [reading(one)[0] for one in found]
-    assert len(sessions) == 11
-    assert [sum(getattr(one, name) for one in sessions) for name in laws.COUNTS] == [17, 352, 16, 0]
-    assert laws.sum_tokens(sessions) == Tokens(1_172_484, 163_924, 15_374_248, 9)
+def check(session: Session, turns: list[Turn], expected: Counts) -> None:
+    assert told(session) == expected
+    assert [turn.ordinal for turn in turns] == list(range(len(turns)))
+    assert len({turn.id for turn in turns}) == len(turns)
+    assert session.started is not None
+    assert session.cwds
+    for turn in turns:
+        assert turn.time is not None
+        assert turn.cwd
+        if turn.role == "user":
+            assert not turn.text.startswith(INJECTED)
 
 
-def test_every_export_and_old_file_agrees_with_the_rows_of_the_database(sessions_folder: Path) -> None:
+def test_every_database_agrees_with_the_independent_counter(sessions_folder: Path) -> None:
+    read = 0
+    for path in sorted((sessions_folder / "opencode").rglob("*.db")):
+        expected = {one["info"]["id"]: count(one) for one in in_database(path)}
+        for transcript in of_database(path):
+            session, turns = reading(transcript)
+            check(session, turns, expected.pop(transcript.session_id))
+            read += 1
+        assert expected == {}
+    assert read == 11
+
+
+def test_every_export_and_old_file_agrees_with_the_counter_and_with_the_rows_of_the_database(
+    sessions_folder: Path,
+) -> None:
     root = sessions_folder / "opencode"
     exports = sorted((root / "export").glob("*.json"))
     assert len(exports) == 7
@@ -47,11 +71,11 @@ def test_every_export_and_old_file_agrees_with_the_rows_of_the_database(sessions
     assert found.problems == []
     assert [one.path.name for one in found.databases] == ["opencode.db"]
     rows = {one.session_id: reading(one) for one in of_database(found.databases[0].path)}
-    assert {one.session_id for one in found.transcripts} < set(rows)
-    for transcript in (*found.transcripts, *(laws.transcript_of("opencode", path) for path in exports)):
+    stored = {one["info"]["id"]: count(one) for one in in_storage(root / "built-from-real-rows" / "storage")}
+    assert {one.session_id for one in found.transcripts} == set(stored)
+    counts = [(one, stored[one.session_id]) for one in found.transcripts]
+    for transcript, expected in (*counts, *((of_file(path), count(exported(path))) for path in exports)):
         session, turns = reading(transcript)
-        expected, told = rows[transcript.session_id]
-        assert turns == told
-        assert [getattr(session, name) for name in (*laws.COUNTS, "tokens")] == [
-            getattr(expected, name) for name in (*laws.COUNTS, "tokens")
-        ]
+        check(session, turns, expected)
+        assert find_working_folder(transcript) == session.cwds[0]
+        assert turns == rows[transcript.session_id][1]

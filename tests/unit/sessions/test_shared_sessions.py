@@ -1,41 +1,38 @@
-"""The readers of transcripts against real sessions, whose totals were once counted by code that shared nothing with
-the readers."""
+"""The readers of transcripts against real sessions, and against counters that share no code with them."""
 
 from __future__ import annotations
 
 import hashlib
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
+import independent_codex
+import independent_copilot_chat
+import independent_copilot_cli
+import independent_counter
+import independent_gemini
 import reading_laws as laws
 from claude_lines import reading, transcript
-from lerim.sessions.model import Platform, Readable, Tokens, ToolCall, Transcript, Turn
+from lerim.sessions.model import Platform, Readable, ToolCall, Transcript, Turn
 from lerim.sessions.readers import PLATFORM_READERS, find_working_folder
 from lerim.sessions.readers.claude.turns import ClaudeReading
 from lerim.sessions.readers.gemini_family import scan_root
 
 PROJECT = "/Users/savekirk/dev/ai/entire/session-bridge"
-TOTALS: dict[str, tuple[tuple[int, int, int, int], Tokens | None]] = {
-    "claude": ((128, 1284, 81, 7), Tokens(8_383, 291_061, 176_155_649, 8_246_083)),
-    "codex": ((41, 824, 50, 0), Tokens(2_755_529, 196_247, 36_413_952)),
-    "gemini": ((19, 91, 2, 1), Tokens(751_425, 34_149, 1_911_193)),
-    "copilot-cli": ((4, 101, 3, 0), Tokens(686, 30, 14_848)),
-    "copilot-chat": ((18, 3, 0, 0), None),
-}
-"""What the sessions of each agent hold together: prompts, calls, errors and denials; and their tokens."""
 NOT_TYPED = {
-    "claude": ("<", "Caveat:", "[Request interrupted", "This session is being continued", '{"task_id"'),
-    "codex": ("<", "# AGENTS.md", "The following is the Codex agent history", "## "),
-    "gemini": ("<session_context>", "<hook_context>", "<state_snapshot>", "--- Content from referenced files"),
-    "copilot-cli": ("<", "Base directory for this skill"),
+    "claude": (*independent_counter.NOT_TYPED, "Base directory for this skill", "<lerim-memories>", '{"task_id"'),
+    "codex": (*independent_codex.NOT_TYPED, "<", "## "),
+    "gemini": (*independent_gemini.INJECTED, "--- Content from referenced files"),
+    "copilot-cli": (*independent_copilot_cli.NOT_TYPED, "<", "Base directory for this skill"),
     "copilot-chat": ("<",),
 }
 NOWHERE = (
     *("<system-reminder>", "<task-notification>", "<USER_SETTINGS_CHANGE>", "<ADDITIONAL_METADATA>"),
-    *("<attachment", "<environment_info", "Operation stopped by hook", "Base directory for this skill"),
+    *("<attachment", "<environment_info"),
 )
 
 Readings = dict[str, list[tuple[Transcript, list[Turn], Readable]]]
@@ -74,12 +71,28 @@ def readings(sessions_folder: Path, stores: dict[str, Path]) -> Readings:
     return read
 
 
-@pytest.mark.parametrize("agent", TOTALS)
-def test_counts_are_those_that_were_counted_without_the_readers_and_add_up_over_the_turns(
-    readings: Readings, agent: str
-) -> None:
+def recount(name: str, path: Path) -> dict[str, object]:
+    """What a counter finds that shares no code with the readers."""
+    counters: dict[str, Callable[[Path], Any]] = {
+        "claude": independent_counter.count,
+        "codex": independent_codex.count,
+        "gemini": independent_gemini.count_steps if "brain" in path.parts else independent_gemini.count,
+        "copilot-cli": independent_copilot_cli.count,
+        "copilot-chat": independent_copilot_chat.count,
+    }
+    found = counters[name](path)._asdict()
+    if found["tokens"] is not None:  # without the counts that the agent does not have
+        found["tokens"] = (*found["tokens"], 0, 0)[:4]
+    return found
+
+
+@pytest.mark.parametrize("agent", NOT_TYPED)
+def test_counts_agree_with_an_independent_counter_and_with_the_turns(readings: Readings, agent: str) -> None:
     for one, turns, done in readings[agent]:
-        session, tokens = done.session, done.session.tokens
+        session, tokens, counted = done.session, done.session.tokens, recount(agent, one.path)
+        spent = (tokens.input, tokens.output, tokens.cache_read, tokens.cache_write) if tokens else None
+        ours = {name: spent if name == "tokens" else getattr(session, name) for name in counted}
+        assert (one.path.name, ours) == (one.path.name, counted)
         assert (done.problems, done.restarted) == ([], False)
         laws.adds_up(turns, session)
         assert session.denials == sum(call.status == "denied" for turn in turns for call in turn.tool_calls)
@@ -88,9 +101,6 @@ def test_counts_are_those_that_were_counted_without_the_readers_and_add_up_over_
         assert bool(session.title) == bool(session.prompts)
         assert all(turn.time is not None and turn.time.tzinfo is not None for turn in turns)
         assert find_working_folder(one) == next(iter(session.cwds), "")
-    sessions = [done.session for _, _, done in readings[agent]]
-    counts = tuple(sum(getattr(one, name) for one in sessions) for name in laws.COUNTS)
-    assert (counts, laws.sum_tokens(sessions)) == TOTALS[agent]
 
 
 @pytest.mark.parametrize("agent", NOT_TYPED)
