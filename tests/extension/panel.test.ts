@@ -307,6 +307,10 @@ test("the list is filtered, best first and in groups, and what has waited for mo
   expect([list().order, list().older]).toEqual([["b", "c", "a"], ["old"]]);
   expect(list({ showOlder: true }).order).toEqual(["old", "b", "c", "a"]);
   expect(list({ filter: "SMALL app" }).order).toEqual(["c"]);
+  const theme = candidate("theme", { primitive: "theme", confidence: 0.95, waitingSince: "2026-11-20T00:00:00Z" });
+  candidates.set("theme", theme);
+  expect(list().order, "nobody said it").toEqual(["b", "c", "a", "theme"]);
+  candidates.delete("theme");
   expect(list({ grouping: "file" }).rows.map((row) => (row.type === "heading" ? `${row.text} ${row.count}` : row.id))).toEqual(["src/other.py 1", "b", "src/app.py 2", "c", "a"]);
 });
 

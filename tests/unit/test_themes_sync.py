@@ -33,16 +33,16 @@ def test_ground_several_sessions_worked_on_waits_as_one_theme_however_often_it_i
     def now() -> datetime:
         return START + timedelta(days=9)
 
-    work(desk, 0, "Round refunds half up.", "services/billing/refund.py")
+    work(desk, 0, "Round refunds of invoices half up.", "services/billing/refund.py")
     work(desk, 1, "Let refunds of partial invoices pass.", "services/billing/refund.py")
     desk.sync(clock=now)
     assert themes(desk) == []
     work(desk, 3, "Let invoices show refunds.", "services/billing/invoice.py")
     desk.sync(clock=now)
-    assert themes(desk) == ["Work on refunds and invoices in `services/billing`"]
+    assert themes(desk) == ["Work on invoices and refunds in `services/billing`"]
     work(desk, 4, "Refunds of invoices need a reason.", "services/billing/refund.py")
     desk.sync(clock=now)
-    assert themes(desk) == ["Work on refunds and invoices in `services/billing`"]
+    assert themes(desk) == ["Work on invoices and refunds in `services/billing`"]
 
 
 def test_work_of_long_ago_is_no_theme(desk: Desk) -> None:

@@ -1,9 +1,9 @@
 """Finds themes by rules: a folder that several recent sessions worked on, and the words their requests have in common.
 
 A folder qualifies if at least three sessions changed files in it, on at least two days. Of two nested folders the inner
-one counts, unless the outer one has sessions of its own. The words of a theme occur in the requests of at least half of
-its sessions, and in a smaller share of the other sessions. A folder without such a word is not a theme: anyone can see
-where files were changed.
+one counts, unless the outer one has sessions of its own. The words of a theme occur in the requests of at least three
+and at least half of its sessions, and in a smaller share of the other sessions. A folder without such a word is not a
+theme: anyone can see where files were changed.
 """
 
 from __future__ import annotations
@@ -122,10 +122,11 @@ def _find_theme_words(
     others = [one for one in sessions if one not in folder_sessions]
     outside = _count_words(others, "")
     shared = len(folder_sessions) / max(1, len(others))
+    fewest = max(MIN_SESSIONS, len(folder_sessions) / 2)
     telling = [
         word
         for word, count in inside.items()
-        if 2 * count >= len(folder_sessions) and count > outside[word] * shared and word not in places
+        if count >= fewest and count > outside[word] * shared and word not in places
     ]
     return tuple(sorted(telling, key=lambda word: (-inside[word], word))[:MAX_THEME_WORDS])
 

@@ -119,12 +119,12 @@ def list_pending_of_session(paths: ReviewPaths, source: str) -> list[Proposal]:
 
 
 def list_pending_of_file(paths: ReviewPaths, file: str) -> list[Proposal]:
-    """Returns the waiting candidates with a reference to this file or to something in it, the most confident first.
+    """Returns the waiting candidates with a reference to this file or to something in it, in the order of the review.
     A candidate that cannot be read is left out, since the review lists it as a problem. Writes nothing. Raises
     MemoryError_ if the ledger cannot be used."""
     ids = select_with_file(paths, list_pending_page(paths, 0, 0).ids, file)
     found, _ = load_each_candidate(paths, ids, paths.store())
-    return sorted(found, key=lambda proposal: (-proposal.record.confidence, proposal.time, proposal.id))
+    return sorted(found, key=lambda one: (one.is_theme, -one.record.confidence, one.time, one.id))
 
 
 def _load_pending_state(paths: ReviewPaths) -> _PendingState:

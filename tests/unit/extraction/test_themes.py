@@ -14,7 +14,7 @@ def session(day: int, text: str, *changed: str) -> ThemeSession:
 
 
 BILLING = (
-    session(0, "Round refunds half up in the billing service.", "services/billing/refund.py"),
+    session(0, "Round refunds of invoices half up in the billing service.", "services/billing/refund.py"),
     session(
         1, "Refunds of partial invoices fail, please look.", "services/billing/refund.py", "services/billing/invoice.py"
     ),
@@ -24,13 +24,13 @@ BILLING = (
 
 def test_three_sessions_on_one_folder_are_a_theme_with_its_words_files_and_quotes() -> None:
     [theme] = find_themes(BILLING)
-    assert theme.title == "Work on refunds and invoices in `services/billing`"
+    assert theme.title == "Work on invoices and refunds in `services/billing`"
     assert (theme.primitive, theme.kind, theme.signal, theme.confidence) == ("theme", None, "theme", 0.65)
     assert theme.references == ("services/billing/invoice.py", "services/billing/refund.py")
     assert [item.quote for item in theme.evidence] == [
         "Let invoices show their refunds.",
         "Refunds of partial invoices fail, please look.",
-        "Round refunds half up in the billing service.",
+        "Round refunds of invoices half up in the billing service.",
     ]
     assert (theme.session, theme.turn, theme.time) == ("s3", f"{3:012x}", START + timedelta(days=3))
 
@@ -40,6 +40,16 @@ def test_a_day_of_work_two_sessions_or_ground_without_a_word_of_its_own_are_none
     assert find_themes([ThemeSession("claude", f"x{at}", one.requests) for at, one in enumerate(same_day)]) == []
     assert find_themes(BILLING[:2]) == []
     assert find_themes([session(day, "please fix the tests", "services/billing/refund.py") for day in range(4)]) == []
+
+
+def test_a_word_that_fewer_than_three_sessions_or_half_of_them_say_is_no_theme() -> None:
+    place = "parcels/store.py"
+    asked = ("The whole queue was blocked.", "Weights are whole grams.", "Let readers pass.", "Print barcodes.")
+    assert find_themes([session(day, text, place) for day, text in enumerate(asked[:3])]) == []
+    spoken = ["Let refunds pass.", "Count refunds.", "Print refunds."]
+    [theme] = find_themes([session(day, text, place) for day, text in enumerate((*spoken, *asked[1:]))])
+    assert theme.title == "Work on refunds in `parcels`"
+    assert find_themes([session(day, text, place) for day, text in enumerate((*spoken, *asked))]) == []
 
 
 def test_tests_documents_hidden_folders_and_the_root_are_no_ground() -> None:

@@ -146,6 +146,14 @@ def test_a_candidate_edited_by_hand_has_the_place_and_the_file_that_its_text_say
     assert [one.id for one in ordered] == [likely.id, other.id]
 
 
+def test_a_theme_comes_after_everything_that_somebody_said(place: ReviewPaths, make: Make) -> None:
+    theme = proposed(place, make("Work on installs in `src`", "Often.", "t2", 2, primitive="theme", confidence=0.9))
+    said = proposed(place, make(confidence=0.4))
+    ordered = queue.list_pending_page(place, 0, 9, best_first=True).proposals
+    assert [one.id for one in ordered] == [said.id, theme.id]
+    assert [one.id for one in queue.list_pending_of_file(place, "requirements.lock")] == [said.id, theme.id]
+
+
 def test_looking_writes_nothing_not_even_for_what_does_not_wait(place: ReviewPaths) -> None:
     assert queue.list_pending(place) == ([], [], 0)
     assert queue.find_undoable(place) is None

@@ -1,8 +1,8 @@
 """Reads the headers of candidates: sorts candidates in the order of the review, and finds those about a file.
 
 The order is that of the editor's panel (`arrangement.ts`): the highest confidence first, and at equal confidence the
-claim that was made first. A header is remembered until its file changes, so that a long list is not read again as a
-whole.
+claim that was made first. Themes come last, since nobody said them. A header is remembered until its file changes, so
+that a long list is not read again as a whole.
 """
 
 from __future__ import annotations
@@ -29,12 +29,18 @@ class _Head(NamedTuple):
     confidence: float = 0.0
     time: datetime = datetime.max.replace(tzinfo=UTC)
     files: frozenset[str] = frozenset()
+    is_theme: bool = False
 
 
 def sort_best_first(paths: ReviewPaths, candidate_ids: Sequence[str]) -> list[str]:
     """Returns the ids of candidates in the order in which they are reviewed."""
     heads = {name: _load_head(paths, name) for name in candidate_ids}
-    return sorted(candidate_ids, key=lambda name: (-heads[name].confidence, heads[name].time, name))
+
+    def rank(name: str) -> tuple[bool, float, datetime, str]:
+        head = heads[name]
+        return head.is_theme, -head.confidence, head.time, name
+
+    return sorted(candidate_ids, key=rank)
 
 
 def select_with_file(paths: ReviewPaths, candidate_ids: Sequence[str], file: str) -> list[str]:
@@ -58,4 +64,5 @@ def _read_head(path: Path, anchor: Path, _mtime: int, _size: int, _inode: int) -
     except LerimError:
         return _Head()
     named = [parse_reference(text) for text in proposal.record.references]
-    return _Head(proposal.record.confidence, proposal.time, frozenset(one.path for one in named if one is not None))
+    paths = frozenset(one.path for one in named if one is not None)
+    return _Head(proposal.record.confidence, proposal.time, paths, proposal.is_theme)

@@ -102,6 +102,11 @@ class Proposal:
         return bool(self.session) or self.maker in ("agent", "file")
 
     @property
+    def is_theme(self) -> bool:
+        """Whether the proposal is about a theme, which nobody said. The review shows these last."""
+        return self.record.primitive == "theme"
+
+    @property
     def can_change_kind(self) -> bool:
         """Whether the proposal would add a memory whose kind can be changed."""
         return self.action == "add" and not self.targets and self.record.primitive not in ("theme", "summary")

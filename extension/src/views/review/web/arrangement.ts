@@ -26,12 +26,12 @@ export interface Arrangement {
 
 const olderMs = 30 * 24 * 60 * 60 * 1000;
 
-/** Arranges the candidates with these ids. Those with the highest confidence come first, and so do their groups. */
+/** Arranges the candidates with these ids. Those with the highest confidence come first, and so do their groups. Themes come last, since nobody said them. */
 export function arrange(ids: readonly string[], candidates: ReadonlyMap<string, CandidateView>, { filter, grouping, showOlder }: ListOptions, now: number): Arrangement {
   const all = ids.flatMap((id) => candidates.get(id) ?? []);
   const older = new Set(all.filter(({ waitingSince }) => now - Date.parse(waitingSince) > olderMs));
   const words = filter.toLowerCase().split(/\s+/).filter((word) => word !== "");
-  const shown = all.filter((candidate) => (showOlder || !older.has(candidate)) && matches(candidate, words)).sort((first, second) => second.confidence - first.confidence);
+  const shown = all.filter((candidate) => (showOlder || !older.has(candidate)) && matches(candidate, words)).sort((first, second) => Number(isTheme(first)) - Number(isTheme(second)) || second.confidence - first.confidence);
   const groups = new Map<string, CandidateView[]>();
   for (const candidate of shown) {
     const key = groupKey(candidate, grouping);
@@ -42,6 +42,10 @@ export function arrange(ids: readonly string[], candidates: ReadonlyMap<string, 
     ...members.map(({ id }) => ({ type: "candidate", id }) as const),
   ]);
   return { rows, order: rows.flatMap((row) => (row.type === "candidate" ? [row.id] : [])), older: [...older].map(({ id }) => id) };
+}
+
+function isTheme({ primitive }: CandidateView): boolean {
+  return primitive === "theme";
 }
 
 function matches(candidate: CandidateView, words: readonly string[]): boolean {
