@@ -34,9 +34,13 @@ OVERHEAD_TOKENS = 1_500
 """Number of tokens reserved for everything that is sent besides the passages."""
 TIMEOUT_SECONDS = 180.0
 """Maximum number of seconds that a model may take, because a person is waiting for the answer."""
-NOTHING_FOUND = "Nothing was found: no active memory and no session of this project is about this."
+NOTHING_FOUND = (
+    "Nothing was found: no active memory and no session of this project contains enough of the question's words."
+)
 PASSAGES_ONLY = "These passages were found, best first."
-ONLY_NEAR = "Nothing contains the words of the question. These memories may mean something similar, the nearest first."
+ONLY_NEAR = (
+    "Nothing contains enough of the question's words. These memories may mean something similar, the nearest first."
+)
 
 EmitSentence = Callable[[SentenceEvent], None]
 

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 from msgspec.structs import replace
 
@@ -61,7 +62,7 @@ MAX_MEMORIES, MAX_TURN_HITS = 12, 40
 MAX_PASSAGES = 16
 """Maximum number of passages of an answer."""
 MAX_NEAR_MEMORIES = 5
-"""Maximum number of passages that were found by meaning alone."""
+"""Maximum number of passages that have too few of the question's words."""
 MAX_TURNS_PER_SESSION = 4
 """Maximum number of passages that come from one session."""
 MAX_EXCERPT_CHARS = 1_200
@@ -85,7 +86,8 @@ _SENTENCE_END = re.compile(r"[.!?][\"')”’]{0,3}\s|[。！？][”」』）]{
 @dataclass(frozen=True, slots=True)
 class PassageResults:
     """The passages for a question, best first and numbered from 1. The numbers continue in `near`: memories that have
-    too few of the question's words but may mean something similar.
+    too few of the question's words but may mean something similar: those that a model found by meaning or, if there
+    are no other passages, those with one of its telling words.
 
     `withheld`: how many relevant memories are left out because they ended or because their place in the code
     changed. `uncompared`: how many relevant memories were never compared with the code here.
@@ -130,6 +132,8 @@ def find_passages(
         found = _find_memories(near_hits, word_weights, question.everything)
         near = [passage for passage in found if passage.citation.ref not in known][:MAX_NEAR_MEMORIES]
         selected = selected[: MAX_PASSAGES - len(near)]
+    if not selected and not near:
+        near = _find_near_memories(hits, word_weights)
     numbered = [
         replace(passage, citation=replace(passage.citation, number=number))
         for number, passage in enumerate((*selected, *near), 1)
@@ -262,11 +266,23 @@ def _find_memories(hits: Iterable[Hit], word_weights: WordWeights, everything: b
         if record.id in yielded_ids or not (hit.by_meaning or word_weights.is_relevant(_searchable_text(hit))):
             continue
         yielded_ids.add(record.id)
-        title = clean_text(record.title)
-        text = clean_text("\n".join(filter(None, (record.title, record.body.strip(), *_reference_lines(hit)))))
-        citation = Citation(0, f"m:{record.id}", "memory", title, handle=file_handle(hit.stored.path))
-        time, flags = format_utc(record.updated), find_flags(title, text)
-        yield Passage(citation, _describe_hit(hit), time, text, str(hit.stored.path), flags)
+        yield _make_passage(hit)
+
+
+def _find_near_memories(hits: Iterable[Hit], word_weights: WordWeights) -> list[Passage]:
+    """Returns the first current memories that contain a telling word of the question, without their numbers yet."""
+    near = (hit for hit in hits if _is_current(hit) and word_weights.is_near(_searchable_text(hit)))
+    return [_make_passage(hit, "nearest") for hit in islice(near, MAX_NEAR_MEMORIES)]
+
+
+def _make_passage(hit: Hit, remark: str = "") -> Passage:
+    record = redact_record(hit.record)
+    title = clean_text(record.title)
+    text = clean_text("\n".join(filter(None, (record.title, record.body.strip(), *_reference_lines(hit)))))
+    citation = Citation(0, f"m:{record.id}", "memory", title, handle=file_handle(hit.stored.path))
+    time, flags = format_utc(record.updated), find_flags(title, text)
+    detail = ", ".join(filter(None, (_describe_hit(hit), remark)))
+    return Passage(citation, detail, time, text, str(hit.stored.path), flags)
 
 
 def _describe_hit(hit: Hit) -> str:

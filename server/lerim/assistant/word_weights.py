@@ -16,6 +16,8 @@ MIN_SHARE_OF_ONE_WORD = 0.5
 """The same minimum for a passage that contains only one of several words."""
 RARE_WEIGHT, MIN_SHARE_OF_RARE_WORD = 3.0, 0.2
 """If that word weighs at least RARE_WEIGHT (about one text in twenty contains it), this smaller share is enough."""
+TELLING_WEIGHT = 1.6
+"""A word that weighs at least this (about one text in four contains it) tells what a question is about."""
 UNKNOWN_PAIR_FACTOR = 0.5
 """The factor for a pair of characters of an unspaced script that occurs in no text: the two may belong to different
 words."""
@@ -30,12 +32,20 @@ class WordWeights:
 
     def is_relevant(self, text: str) -> bool:
         """Returns whether a text contains enough of the question."""
-        contained = find_contained_words(self.query, text)
-        weight = sum(weight for weight, is_contained in zip(self.weights, contained, strict=True) if is_contained)
+        contained = self._contained_weights(text)
+        weight = sum(contained)
         min_share = MIN_WEIGHT_SHARE
-        if sum(contained) == 1 and len(contained) > 1:
+        if len(contained) == 1 and len(self.weights) > 1:
             min_share = MIN_SHARE_OF_RARE_WORD if weight >= RARE_WEIGHT else MIN_SHARE_OF_ONE_WORD
-        return any(contained) and weight >= min_share * sum(self.weights)
+        return bool(contained) and weight >= min_share * sum(self.weights)
+
+    def is_near(self, text: str) -> bool:
+        """Returns whether a text contains a word that tells what the question is about."""
+        return any(weight >= TELLING_WEIGHT for weight in self._contained_weights(text))
+
+    def _contained_weights(self, text: str) -> list[float]:
+        contained = find_contained_words(self.query, text)
+        return [weight for weight, is_contained in zip(self.weights, contained, strict=True) if is_contained]
 
 
 def drop_stop_words(query: SearchQuery) -> SearchQuery:

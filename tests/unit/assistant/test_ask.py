@@ -245,7 +245,7 @@ def test_nothing_known_is_said_and_no_model_is_asked_and_nothing_is_made(desk: D
     with model(desk, says("It is Paris. [1]")) as server:
         answer = asked(desk, "capital of France")
     assert (answer["known"], answer["passages"], answer["said"]) == (False, [], [])
-    assert "Nothing was found: no active memory and no session of this project is about this" in answer["message"]
+    assert "Nothing was found: no active memory and no session of this project contains enough" in answer["message"]
     assert server.asked == []
 
 

@@ -57,7 +57,9 @@ def write_busy_sessions(desk: Desk) -> None:
 def test_a_chance_word_is_no_knowledge(busy: Desk, question: str) -> None:
     answer = asked(busy, question, model="none")
     assert (answer["known"], answer["passages"]) == (False, [])
-    assert "Nothing was found: no active memory and no session of this project is about this" in answer["message"]
+    assert (
+        "no active memory and no session of this project contains enough of the question's words" in answer["message"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -74,6 +76,17 @@ def test_a_chance_word_is_no_knowledge(busy: Desk, question: str) -> None:
 def test_what_says_enough_of_it_is_found_first(busy: Desk, question: str, holds: str) -> None:
     answer = asked(busy, question, model="none")
     assert holds in answer["passages"][0]["text"], texts(answer)
+
+
+def test_a_memory_with_too_few_of_the_words_is_shown_as_the_nearest_and_is_no_knowledge(desk: Desk) -> None:
+    write_busy_sessions(desk)
+    desk.session("w", *(prompt(f"Print weights on page {number}.") for number in range(4)))
+    desk.sync()
+    queue.add_memory(desk.place, "decision", "Weights are whole grams everywhere, never kilograms", "As an int.")
+    answer = asked(desk, "Which unit does the carrier choose for weights?", model="none")
+    assert (answer["known"], [one["detail"] for one in answer["passages"]]) == (False, ["decision, nearest"])
+    assert "Weights are whole grams" in answer["passages"][0]["text"]
+    assert "Nothing contains enough of the question's words. These memories may mean" in answer["message"]
 
 
 JAPANESE = (
