@@ -15,6 +15,8 @@ MOST_TERMS = 24
 _SURROUNDING_SIGNS = "?!,:;'’`*()[]{}…"
 """Signs that surround words without being part of them."""
 _WORD = re.compile(r"[^\W_]+")
+_ASCII_WORDS = bytes(ord(chr(code).lower()) if chr(code).isalnum() else ord(" ") for code in range(128)) + bytes(128)
+"""Maps each byte of ASCII to lower case, or to a space if it is not part of a word: much faster than the pattern."""
 _TIME_QUESTION = re.compile(
     r"(?:when|since when|how long|what (?:day|date|month|year|time)|which (?:day|month|year))\b", re.IGNORECASE
 )
@@ -82,7 +84,7 @@ def parse_query(text: str) -> SearchQuery:
 
 def tokenize_text(text: str) -> list[str]:
     """Returns the words of a text in lower case, as the ranking sees them."""
-    return _WORD.findall(text.lower())
+    return text.encode().translate(_ASCII_WORDS).decode().split() if text.isascii() else _WORD.findall(text.lower())
 
 
 def _make_term(word: str) -> QueryTerm | None:

@@ -194,10 +194,10 @@ class _QueryWords:
         one.term_weights = [0.0] * len(self._terms)
         words = tokenize_text(make_index_text(one.text[:MOST_CHARACTERS]))
         one.length = len(words)
-        one.names_time = not self._classify(words).isdisjoint(self._time_words)
-        for word in words if self._related else ():
-            if word in self._related:
-                one.term_weights[self._related[word]] += RELATED_WEIGHT
+        own_words = self._classify(words)
+        one.names_time = not own_words.isdisjoint(self._time_words)
+        for word in own_words & self._related.keys():
+            one.term_weights[self._related[word]] += RELATED_WEIGHT * words.count(word)
         last_index, last_at = -2, -3
         for at, term_index in self._find_occurrences(words):
             one.term_weights[term_index] += 1
@@ -222,11 +222,11 @@ class _QueryWords:
         return bool(colon) and any(stem(word) in self._terms_by_first_stem for word in tokenize_text(name))
 
     def _classify(self, tokens: Sequence[str]) -> set[str]:
-        """Determines which words of the query the words not seen before belong to. Returns the set of all the words."""
-        words = set(tokens)
+        """Determines which words of the query the words not seen before belong to. Returns the set of those that begin
+        like a word of the query."""
+        beginnings = self._beginnings
+        words = {word for word in tokens if word[:2] in beginnings}
         for word in words - self._known_words:
-            if word[:2] not in self._beginnings:
-                continue
             root = stem(word)
             term_indexes = dict.fromkeys(self._terms_by_first_stem.get(root, ()))
             if word in self._terms_by_joined:
