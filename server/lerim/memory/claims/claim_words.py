@@ -226,7 +226,10 @@ _POLITE = compile_later(
     r"|(?:ok(?:ay)?|alright|all right)(?:\s?[,.!:;]\s?|\s)(?:so|then|now)(?:\s?,\s?|\s)(?!that\b|far\b)"
     r"|(?:ok(?:ay)?|alright|all right|thanks|thank you|thx|hi|hello|hey|great|perfect|nice|cool)\s?[,.!:;]{1,3}\s"
     r"|you['’]?re (?:absolutely |completely |totally |quite )?right\s?[-,.!:;—–]{1,3}\s"
-    r"|(?:no|nope|nah|yes|yeah|yep|so|well|oh|hm+|wait)(?:\s?,|\s?[-—–]{1,2})\s"
+    r"|(?:no|nope|nah|nein|non|não|yes|yeah|yep|so|well|oh|hm+|wait)(?:\s?,|\s?[-—–]{1,2})\s"
+    r"|(?:nope|nah|nein)\s"
+    r"|no\s(?=(?:don['’]?t|do not|never|always)\s"  # else the word may belong to the claim: "no mocks"
+    r"|(?:add|avoid|keep|leave|make|prefer|put|remove|take|use)\s(?:(?:the|an?|it|them|my|our|your)\b|[`/~]))"
     r"|(?:but|and)\s",
     re.IGNORECASE,
 )
