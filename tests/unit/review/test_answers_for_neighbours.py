@@ -41,6 +41,12 @@ def test_only_the_same_text_is_nothing_new_and_any_other_an_addition_that_shows_
         assert view.suggested is None
 
 
+def test_what_the_agent_did_about_them_makes_no_claims_similar(place: ReviewPaths, make: Make) -> None:
+    accepted(place, make("Weights are whole grams", "The agent changed `src/weights.py`; `pytest -q` then passed."))
+    done = "The agent changed `src/worker.py` and `src/store.py`; `pytest -q` then passed."
+    assert candidate_view(proposed(place, make("Use WAL mode", done, turn="t2", minutes=5))).neighbours == []
+
+
 @pytest.mark.parametrize(
     ("title", "more"),
     [

@@ -45,6 +45,7 @@ _SENTENCES = (
     r"The person picked this from the options the agent laid out\.",
     r"It passed when run in the root of the repository\.",
     rf"It concerns {_CODE}(?:(?:,| and) {_CODE}){{0,40}}\.",
+    rf"The agent changed {_CODE}(?:(?:,| and) {_CODE}){{0,40}}(?:; {_CODE} then passed)?\.",
 )
 _BOILERPLATE = re.compile(rf"(?<!\S)(?:{'|'.join(_SENTENCES)})(?!\S)")
 
