@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { splitHiddenCharacters } from "../../extension/src/text/hidden";
 import { Status, statusDisplay } from "../../extension/src/sidecar/status";
 import { checkText } from "../../extension/src/text/memorywording";
-import { acceptedText, beginning, kindOf, memoryDetail, pendingText, plainText, progressText, referenceProblemsText, rowText, shorten, syncReportText } from "../../extension/src/text/wording";
+import { acceptedText, beginning, kindOf, memoryDetail, pendingText, plainText, progressText, referenceProblemsText, rowText, shorten, syncReportText, wholeWords } from "../../extension/src/text/wording";
 import { FakeContext, memory, report } from "./fakes/sidecar";
 import { openWalkthroughTab } from "./fakes/tabs";
 import { act, shown } from "./fakes/vscode";
@@ -190,4 +190,12 @@ test("after an accept it is said where the memory shows, also if it is about no 
   expect(acceptedText({ action: "supersede" }, "src/app.py#Store.save")).toBe("Hover over Store.save in app.py to see it.");
   expect(acceptedText({ action: "add" }, "")).toBe("It refers to no file, so no hover shows it; you can find it by searching and in the Memories view.");
   expect(acceptedText({ action: "archive" }, "src/app.py")).toBe("");
+});
+
+test("a word of which a part is selected is taken as a whole, and nothing else is", () => {
+  const of = (text: string, words: string) => wholeWords(text.slice(0, text.indexOf(words)), words, text.slice(text.indexOf(words) + words.length));
+  const said = "not forever! the last time an endless retry";
+  expect(of(said, "e last time an endless retr")).toBe("the last time an endless retry");
+  expect([of(said, "the last time"), of(said, " last "), of(said, "! the last")]).toEqual(["the last time", " last ", "! the last"]);
+  expect([of("für übermäßige Größen", "berm"), of("数据库统一使用", "统一"), of("", "")]).toEqual(["übermäßige", "统一", ""]);
 });

@@ -185,3 +185,14 @@ const icons: Readonly<Record<string, string>> = {
 export function iconOf(memory: { primitive: string; kind: string | null }): string {
   return icons[kindOf(memory)] ?? "$(note)";
 }
+
+const letter = String.raw`(?![\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}])[\p{L}\p{M}\p{N}_]`;
+const lettersBefore = new RegExp(`(?:${letter})+$`, "u");
+const lettersAfter = new RegExp(`^(?:${letter})+`, "u");
+
+/** The selected words with the rest of the first and the last one, given the text before and after them. A script without spaces has no such rest. */
+export function wholeWords(before: string, words: string, after: string): string {
+  const start = lettersAfter.test(words) ? (lettersBefore.exec(before)?.[0] ?? "") : "";
+  const end = lettersBefore.test(words) ? (lettersAfter.exec(after)?.[0] ?? "") : "";
+  return `${start}${words}${end}`;
+}

@@ -2,7 +2,7 @@
 import type { OutlineView, SessionTurn, SessionView } from "../../../protocol";
 import { durationText, momentText, sessionSeconds, tokensText, workText } from "../../../text/sessionwording";
 import { type FromTranscript, maxFindText, maxRemembered, type ToTranscript } from "../messages";
-import { beginning, counted, plainText } from "../../../text/wording";
+import { beginning, counted, plainText, wholeWords } from "../../../text/wording";
 import { button, h } from "../../shared/web/dom";
 import { type ListPlace, VirtualList } from "./virtuallist";
 import { estimateTurnHeight } from "./heights";
@@ -228,7 +228,7 @@ let selectedWords = "";
 let selectedTurn = "";
 document.addEventListener("selectionchange", () => {
   const selection = document.getSelection();
-  const words = selection?.toString() ?? "";
+  const words = selection === null ? "" : selectedWholeWords(selection);
   if (words.trim() !== "" || document.activeElement !== rememberButton) {
     selectedWords = words;
     selectedTurn = words.trim() === "" ? "" : turnOf(selection?.getRangeAt(0).startContainer);
@@ -236,6 +236,16 @@ document.addEventListener("selectionchange", () => {
   rememberButton.disabled = selectedWords.trim() === "";
   rememberButton.title = rememberButton.disabled ? rememberTitles.off : rememberTitles.on;
 });
+
+/** The selected text; a word of which only a part is selected is taken as a whole. */
+function selectedWholeWords(selection: Selection): string {
+  const words = selection.toString();
+  if (words.trim() === "") return words;
+  const { startContainer, startOffset, endContainer, endOffset } = selection.getRangeAt(0);
+  const before = startContainer instanceof Text ? startContainer.data.slice(0, startOffset) : "";
+  const after = endContainer instanceof Text ? endContainer.data.slice(endOffset) : "";
+  return wholeWords(before, words, after);
+}
 
 function rememberSelection(): void {
   if (selectedWords.trim() !== "") vscode.postMessage({ type: "remember", text: beginning(selectedWords, maxRemembered), turn: selectedTurn });
