@@ -6,7 +6,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync 
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { markdown, missing, repository } from "./machine.mjs";
-import { useOldestEditor } from "./oldest.mjs";
+import { useOldestEditor } from "./oldest-editor-steps.mjs";
 import { Panel } from "./reviewpanel.mjs";
 import { Person } from "./person.mjs";
 import { makeRepository } from "./rebuild.mjs";
@@ -35,7 +35,7 @@ const { LERIM_TEST_EDITOR: chosen, LERIM_TEST_EDITOR_OLDEST: oldest } = process.
 for (const editor of new Set([chosen, oldest])) {
   const name = editor === oldest ? "the oldest editor" : "the newest editor";
   test(`memory for agents in ${name}`, { skip: missing() ?? (editor ? false : "LERIM_TEST_EDITOR_OLDEST is not set"), timeout: JOURNEY }, async (t) => {
-    const person = new Person("foragents", "shop", { editor });
+    const person = new Person("given-to-agents", "shop", { editor });
     const { machine, screen, root } = person;
     const run = (what, body) => step(t, () => screen, what, body);
     /** Runs a step only in the editor of all journeys: what it checks does not depend on the editor's version. */

@@ -4,11 +4,11 @@ import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Answering } from "./answering.mjs";
-import { askQuestions } from "./asking.mjs";
+import { askQuestions } from "./ask-steps.mjs";
 import { barriersInThemes } from "./barriers.mjs";
 import { git, markdown, missing } from "./machine.mjs";
-import { searchByMeaning, standInForMeaning } from "./meaning.mjs";
-import { workInMemoryFile } from "./memoryfile.mjs";
+import { searchByMeaning, standInForMeaning } from "./meaning-steps.mjs";
+import { workInMemoryFile } from "./memory-file-steps.mjs";
 import { Panel } from "./reviewpanel.mjs";
 import { Person } from "./person.mjs";
 import { makeRepository } from "./rebuild.mjs";
@@ -41,7 +41,7 @@ def load(path):
 `;
 
 test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, async (t) => {
-  const person = new Person("lives", "shop");
+  const person = new Person("memories", "shop");
   const { machine, screen, root } = person;
   const model = new Answering([
     { text: "The cache in `src/cache.py` is kept in SQLite.", from: "Keep the cache in src/cache.py in SQLite" },

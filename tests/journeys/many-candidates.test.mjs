@@ -27,7 +27,7 @@ const rules = [
 ];
 
 test("ranking after ten rejections", { skip: missing() ?? false, timeout: JOURNEY }, async (t) => {
-  const person = new Person("learning", "shop");
+  const person = new Person("many-candidates", "shop");
   const { machine, screen, root } = person;
   const run = (name, body) => step(t, () => screen, name, body);
   const outcome = async () => JSON.parse(await machine.cli("stats", "--by", "signal", "--json"));

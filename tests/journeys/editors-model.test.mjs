@@ -27,7 +27,7 @@ const item = (name) => claim(title(name), quote(name));
 const names = ["Price", "Total", "Refund", "Voucher", "Discount", "Postage"];
 
 test("the editor's own model", { skip: missing() ?? false, timeout: JOURNEY }, async (t) => {
-  const person = new Person("models", "shop");
+  const person = new Person("editors-model", "shop");
   const { machine, screen, root } = person;
   const run = (name, body) => step(t, () => screen, name, body);
   const review = () => markdown(root, ".lerim", "review");

@@ -16,7 +16,7 @@ const { LERIM_TEST_EDITOR: chosen, LERIM_TEST_EDITOR_OLDEST: oldest } = process.
 for (const editor of new Set([chosen, oldest])) {
   const name = editor === oldest ? "the oldest editor" : "the newest editor";
   test(`a memory beside code in ${name}`, { skip: missing() ?? (editor ? false : "LERIM_TEST_EDITOR_OLDEST is not set"), timeout: JOURNEY }, async (t) => {
-    const person = new Person("besidecode", "kiosk", { editor });
+    const person = new Person("beside-typescript", "kiosk", { editor });
     const { screen, root } = person;
     const run = (what, body) => step(t, () => screen, what, body);
     const decisions = () => markdown(root, ".lerim", "memory", "decisions");

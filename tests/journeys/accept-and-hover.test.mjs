@@ -24,7 +24,7 @@ const absent = existsSync(join(sessions, "claude", "projects"))
 const skip = missing() ?? absent ?? false;
 
 test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
-  const person = new Person("day", "cli");
+  const person = new Person("accept-and-hover", "cli");
   const { machine, screen, root } = person;
   let talk, panel;
   const run = (name, body) => step(t, () => screen, name, body);
