@@ -28,7 +28,7 @@ test("a candidate is accepted on its row after the question where quotes go, and
   const target = { root, id: "c1", scope: "project" } as const;
   await decideCandidate(context, target, "accept");
   expect(context.params(protocol.reviewAct)).toEqual([{ ...target, action: "accept" }, { ...target, action: "accept", quotes: "local" }]);
-  expect(shown.messages.at(-1)).toMatchObject({ text: "Lerim: Accepted: Use uv. load was not found in a.py", choices: ["Undo", "Show Places"] });
+  expect(shown.messages.at(-1)).toMatchObject({ text: "Lerim: Accepted: Use uv. load was not found in a.py", choices: ["Show Places", "Undo"] });
   await expect.poll(() => shown.documents.at(-1)?.uri.path).toBe("/repo/x.md");
   act.diagnose("/repo/x.md", { code: "drifted", line: 3 }, { code: "reference-gone", line: 8 });
   await expect.poll(() => shown.commands.at(-1)?.id).toBe("editor.action.quickFix"); // it lists the places
@@ -77,7 +77,7 @@ test("an act is carried out on what the link names, and its message can undo it 
   answers.choices.push("Undo", "Undo");
   await actOnMemory(context, "h1", { action: "archive" });
   expect(acted()).toEqual([{ id: "h1", action: "archive" }]);
-  expect(shown.messages[0]).toMatchObject({ text: "Lerim: Archived: Use uv", choices: ["Undo", "Open"] });
+  expect(shown.messages[0]).toMatchObject({ text: "Lerim: Archived: Use uv", choices: ["Open", "Undo"] });
   await expect.poll(() => shown.messages.at(-1)?.text).toBe("Lerim: Undone");
   expect(context.params(protocol.reviewUndo)).toEqual([{ root, action: "a1" }]);
   context.refuse(protocol.reviewUndo, "[Use uv](command:evil) was changed meanwhile.");

@@ -28,17 +28,18 @@ function select(path: string, first: number, last: number): void {
 }
 
 test.each([
-  [4, 4, "src/app.py#Store.save"],
-  [3, 8, "src/app.py#Store"],
-  [0, 0, "src/app.py"],
-])("the memory is about the symbol that contains lines %i to %i", async (first, last, reference) => {
+  [4, 4, "src/app.py#Store.save", "Store.save in app.py"],
+  [3, 8, "src/app.py#Store", "Store in app.py"],
+  [0, 0, "src/app.py", "app.py"],
+])("the memory is about the symbol that contains lines %i to %i", async (first, last, reference, place) => {
   select("/repo/src/app.py", first, last);
   answers.picks = ["pitfall"];
   answers.inputs = ["Save before you close", "It is lost otherwise."];
   await addMemoryHere(context.as());
   expect(context.params(protocol.memoryAdd)).toEqual([{ root, kind: "pitfall", title: "Save before you close", body: "It is lost otherwise.", files: [reference] }]);
-  expect(shown.lists[0]?.placeHolder).toContain(reference);
-  expect(shown.messages.at(-1)).toMatchObject({ text: "Lerim: Added: Save before you close", choices: ["Undo", "Open"] });
+  expect([shown.lists[0]?.title, ...shown.inputs.map((input) => input.title)]).toEqual([1, 2, 3].map((step) => `Add Memory about ${place} (${step}/3)`));
+  expect(shown.inputs.map(({ prompt }) => prompt)).toEqual(["Title of the pitfall: one sentence that says it all", "Why? This can stay empty."]);
+  expect(shown.messages.at(-1)).toMatchObject({ text: "Lerim: Added: Save before you close", choices: ["Open", "Undo"] });
 });
 
 test("where the editor knows no symbols, the sidecar says which one contains the selection", async () => {
@@ -81,7 +82,7 @@ test("a file outside the repository is no reference, and the person is told so",
   select("/elsewhere/app.py", 0, 0);
   await addMemoryHere(context.as());
   expect(shown.messages.at(-1)?.text).toBe("Lerim: /elsewhere/app.py is not in /repo. The memory will not refer to it.");
-  expect(shown.lists[0]?.placeHolder).toBe("Choose the kind of the new memory");
+  expect(shown.lists[0]?.title).toBe("Add Memory (1/3)");
 });
 
 test("a memory of no file, and one that is open itself, has no reference", async () => {

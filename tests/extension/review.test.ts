@@ -167,7 +167,7 @@ test.each([
   const detail = shown.messages[0]?.detail ?? "";
   expect(detail).toContain("everyone with access to the repository");
   expect(detail.split(/\s+/).length).toBeLessThanOrEqual(48); // it stands between a person and the first memory
-  for (const part of [/exact quotes/, /may repeat what was said/, /Lerim: Choose Where Quotes Are Kept/]) expect(detail).toMatch(part);
+  for (const part of [/exact quotes/, /may repeat what was said/, /You can change this later/]) expect(detail).toMatch(part);
   const sent = context.params(protocol.reviewAct).map((params) => [params.quotes, params.choice]);
   expect(sent).toEqual([[undefined, choice], [quotes, choice]].slice(0, quotes === undefined ? 1 : 2));
 });

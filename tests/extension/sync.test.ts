@@ -33,8 +33,8 @@ test("a sync shows its counts while it runs and offers the review at its end", a
   release();
   await done;
   expect(context.asked).toEqual([{ method: "lerim/sync", params: { root } }]);
-  expect(shown.progress).toEqual(["Lerim: Finding candidates (3 of 12 sessions, 2 candidates)"]);
-  expect(shown.messages).toMatchObject([{ severity: "info", text: "Lerim: 3 sessions read, 2 new candidates to review. The review lists 1 more finding under “Left out”.", choices: ["Open Review"] }]);
+  expect(shown.progress).toEqual(["Lerim: Looking for sessions…", "Lerim: Finding candidates (3 of 12 sessions, 2 candidates)"]);
+  expect(shown.messages).toMatchObject([{ severity: "info", text: "Lerim: 3 sessions read, 2 new candidates to review.", choices: ["Open Review"] }]);
   expect(shown.commands).toEqual([{ id: "lerim.openReview", args: [] }]);
   expect(context.syncing.at(-1)).toBe("");
 });
@@ -151,7 +151,7 @@ test("the first sync that would be paid for asks, and with a yes syncs again", a
   expect(context.asked[1]?.params).toEqual({ label: waits.model });
   expect(shown.messages[0]).toMatchObject({ modal: true, choices: ["Approve"] });
   expect(shown.messages[0]?.text).toContain("about $0.02");
-  expect(shown.messages[1]?.text).toBe(`Lerim: 3 sessions read, 2 new candidates to review. The review lists 1 more finding under “Left out”. Called ${waits.model} 2 times, about $0.02.`);
+  expect(shown.messages[1]?.text).toBe(`Lerim: 3 sessions read, 2 new candidates to review. Called ${waits.model} 2 times, about $0.02.`);
 });
 
 test("with a no the sessions wait, and the next sync asks again; where nothing waits nobody is asked", async () => {

@@ -37,13 +37,14 @@ test("a title spells out hidden characters, and shows no icon of its own in a ro
 });
 
 test.each([
-  [{}, "3 sessions read, 2 new candidates to review. The review lists 1 more finding under “Left out”."],
-  [{ state: "cancelled" }, "Sync cancelled: 3 sessions read, 2 new candidates to review. The review lists 1 more finding under “Left out”."],
+  [{}, "3 sessions read, 2 new candidates to review."],
+  [{ state: "cancelled" }, "Sync cancelled: 3 sessions read, 2 new candidates to review."],
   [{ state: "busy", message: "make (process 7) is syncing this project." }, "make (process 7) is syncing this project."],
   [{ state: "failed", message: "The catalog is locked." }, "Sync failed. The catalog is locked."],
   [{ sessions: { found: 0, new: 0, changed: 0, unchanged: 0, failed: 0 }, candidates: [], dropped: {} }, "No sessions were found for this repository."],
   [{ sessions: { found: 3, new: 0, changed: 0, unchanged: 3, failed: 0 }, candidates: [], dropped: {} }, "Nothing new was said in your sessions."],
-  [{ withdrawn: [{ id: "c9", reason: "refuted" }], problems: [{ code: "x", path: "y", message: "z" }] }, "3 sessions read, 2 new candidates to review. 1 earlier candidate was withdrawn. The review lists 1 more finding under “Left out”. 1 problem was written to the log."],
+  [{ candidates: [] }, "3 sessions read, 0 new candidates to review. The review lists 1 finding under “Left out”, with the reason."],
+  [{ withdrawn: [{ id: "c9", reason: "refuted" }], problems: [{ code: "x", path: "y", message: "z" }] }, "3 sessions read, 2 new candidates to review. 1 earlier candidate was withdrawn. 1 problem was written to the log."],
 ] as const)("a report %j is told as %s", (changes, text) => {
   expect(syncReportText(report(changes as Parameters<typeof report>[0]))).toBe(text);
 });

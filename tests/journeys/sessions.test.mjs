@@ -211,11 +211,11 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     await frame.locator(".turn", { hasText: "No, never round" }).locator(".words").click({ clickCount: 3 });
     await frame.getByRole("button", { name: "Add memory…" }).click();
     await screen.pick("Choose the kind of the new memory", "preference", "preference", { further: true });
-    const title = await screen.inputBox("Title of the preference", "No, never round in src/cart.py, round only where a price is printed");
+    const title = await screen.inputBox("Add Memory (2/3)", "No, never round in src/cart.py, round only where a price is printed");
     await screen.shot("remember");
     await title.fill("Round only where a price is printed");
     await title.press("Enter");
-    await (await screen.inputBox("Why?", "")).press("Enter");
+    await (await screen.inputBox("Add Memory (3/3)", "")).press("Enter");
     await screen.shareQuotes();
     await screen.notification(/Round only where a price is printed/);
     const path = memories().find((name) => name.includes("round-only-where"));
@@ -230,11 +230,11 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     await screen.endOfLine(/return.float/);
     await screen.page.keyboard.press("Shift+Home");
     await screen.command("Lerim: Add Memory", { further: true });
-    await screen.pick("Choose the kind of the new memory about src/cart.py", "pitfall", "pitfall", { further: true });
-    const title = await screen.inputBox("Title of the pitfall", "");
+    await screen.pick("Choose the kind of the new memory", "pitfall", "pitfall", { further: true });
+    const title = await screen.inputBox("Add Memory about total in cart.py (2/3)", "");
     await title.fill("A float loses cents");
     await title.press("Enter");
-    const why = await screen.inputBox("Why?", "");
+    const why = await screen.inputBox("Add Memory about total in cart.py (3/3)", "");
     await why.fill("0.1 + 0.2 is not 0.3.");
     await screen.shot("why");
     await why.press("Enter");

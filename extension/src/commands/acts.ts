@@ -120,7 +120,7 @@ async function offerPlaces(message: string, path: string): Promise<void> {
 
 async function offerUndo(context: Requester, { message, action, path, root, note = "" }: ShownResult): Promise<void> {
   const openButton = note === "" ? "Open" : placesButton;
-  const choices = [...(action === null ? [] : ["Undo"]), ...(path === null ? [] : [openButton])];
+  const choices = [...(path === null ? [] : [openButton]), ...(action === null ? [] : ["Undo"])];
   const choice = await showInfo(plainText(note === "" ? message : `${message}. ${note}`), ...choices);
   if (choice === openButton && path !== null) await (note === "" ? openFile({ path }, null) : showLikelyPlaces(path));
   if (choice === "Undo" && action !== null) {

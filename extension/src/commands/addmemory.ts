@@ -5,7 +5,7 @@ import { chooseRoot, isOutsideRepositories, repositoryOf } from "../editor/roots
 import { findEnclosingSymbol, symbolsOf } from "../editor/symbols";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
-import { beginning, iconOf, kindHelp, memoryKinds } from "../text/wording";
+import { beginning, iconOf, kindHelp, memoryKinds, placeText } from "../text/wording";
 import { pathInRepository } from "../editor/references";
 import { showInfo } from "../editor/notifications";
 import { showActionResult } from "./acts";
@@ -48,22 +48,22 @@ export async function addMemoryFromWords(context: Pick<Context, "request">, sele
 
 /** Asks for the kind, the title and the reason, and writes the memory. Escape at any question writes nothing. */
 async function addMemory(context: Pick<Context, "request">, root: string, draft: MemoryDraft): Promise<void> {
-  const where = draft.files.length === 0 ? "" : ` about ${draft.files.join(", ")}`;
+  const title = (step: 1 | 2 | 3): string => `Add Memory${draft.files.map((reference) => ` about ${placeText(reference)}`).join("")} (${step}/3)`;
   const items = memoryKinds.map((kind) => ({ label: `${iconOf({ primitive: kind, kind: null })} ${kind}`, description: kindHelp(kind), memoryKind: kind }));
-  const picked = await vscode.window.showQuickPick(items, { placeHolder: `Choose the kind of the new memory${where}` });
+  const picked = await vscode.window.showQuickPick(items, { title: title(1), placeHolder: "Choose the kind of the new memory" });
   if (picked === undefined) return;
-  const title = await vscode.window.showInputBox({
-    title: `Title of the ${picked.memoryKind}`,
-    prompt: "One sentence that says it all",
+  const entered = await vscode.window.showInputBox({
+    title: title(2),
+    prompt: `Title of the ${picked.memoryKind}: one sentence that says it all`,
     value: draft.title,
     ignoreFocusOut: true, // losing the focus must not discard what was typed
     validateInput: (now) => (now.trim() === "" ? "A memory needs a title." : undefined),
   });
-  if (title === undefined) return;
-  const body = await vscode.window.showInputBox({ title: picked.memoryKind === "question" ? "What is known so far?" : "Why?", prompt: "This can stay empty.", value: draft.body.replaceAll("\n", " "), ignoreFocusOut: true });
+  if (entered === undefined) return;
+  const body = await vscode.window.showInputBox({ title: title(3), prompt: `${picked.memoryKind === "question" ? "What is known so far?" : "Why?"} This can stay empty.`, value: draft.body.replaceAll("\n", " "), ignoreFocusOut: true });
   if (body === undefined) return;
   const kept = body === draft.body.replaceAll("\n", " ") ? draft.body : body; // an input box has one line
-  const params: protocol.AddMemoryParams = { root, kind: picked.memoryKind, title: title.trim(), body: kept.trim(), files: [...draft.files], ...(draft.selected === undefined ? {} : { selected: draft.selected }) };
+  const params: protocol.AddMemoryParams = { root, kind: picked.memoryKind, title: entered.trim(), body: kept.trim(), files: [...draft.files], ...(draft.selected === undefined ? {} : { selected: draft.selected }) };
   const result = await context.request(protocol.memoryAdd, params);
   if (result.code !== "ask-quotes") {
     showActionResult(context, result);

@@ -55,6 +55,7 @@ async function runSync(
     progress.report({ message: progressText(event), increment: Math.max(share - reportedShare, 0) });
     reportedShare = Math.max(share, reportedShare);
   });
+  progress.report({ message: "Looking for sessions…" });
   context.status.setSyncing(root, "starting");
   try {
     return await context.request(protocol.sync, { root }, token);

@@ -13,11 +13,7 @@ export async function askWhereQuotesGo(): Promise<"shared" | "local" | undefined
     "Share the quotes of memories in git?",
     {
       modal: true,
-      detail: [
-        `${shareButton}: a memory's file has the exact quotes, too, for everyone with access to the repository.`,
-        `${keepButton}: the file has only title and text, which may repeat what was said.`,
-        "The command Lerim: Choose Where Quotes Are Kept changes this.",
-      ].join("\n\n"),
+      detail: "In git, everyone with access to the repository can read the exact quotes. On this machine, the memory's file has only title and text, which may repeat what was said. You can change this later.",
     },
     keepButton,
     shareButton,

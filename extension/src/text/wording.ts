@@ -34,7 +34,7 @@ export function syncReportText(report: SyncReport): string {
   const others = [
     ...(report.accepted.length > 0 ? [`${report.accepted.length} ${were(report.accepted.length)} accepted without review`] : []),
     ...(report.withdrawn.length > 0 ? [`${counted(report.withdrawn.length, "earlier candidate")} ${were(report.withdrawn.length)} withdrawn`] : []),
-    ...(dropped > 0 ? [`The review lists ${counted(dropped, "more finding")} under “Left out”`] : []),
+    ...(dropped > 0 && report.candidates.length === 0 ? [`The review lists ${counted(dropped, "finding")} under “Left out”, with the reason`] : []),
     ...(report.problems.length > 0 ? [`${counted(report.problems.length, "problem")} ${were(report.problems.length)} written to the log`] : []),
   ];
   const counts = [...(parts.length === 0 ? [] : [parts.join(", ")]), ...others].map((sentence) => `${sentence}.`).join(" ");
@@ -75,6 +75,12 @@ export function acceptedText({ action }: Pick<CandidateView, "action">, referenc
 export function hoverPlaceText(reference: string, what = "it"): string {
   const [, symbol] = reference.split("#");
   return `Hover over ${symbol === undefined ? "line 1" : spellOutHidden(symbol)} ${symbol === undefined ? "of" : "in"} ${fileName(reference)} to see ${what}.`;
+}
+
+/** "save in app.py" or "app.py": what a reference is about. */
+export function placeText(reference: string): string {
+  const [, symbol] = reference.split("#");
+  return symbol === undefined ? fileName(reference) : `${spellOutHidden(symbol)} in ${fileName(reference)}`;
 }
 
 /** The name of the file that a reference is about. */
