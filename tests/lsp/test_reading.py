@@ -49,6 +49,17 @@ async def test_one_memory_is_shown_and_a_link_lists_all_about_the_same_place(edi
     assert len((await editor.ask(core.MEMORY_FOR_FILE, {"uri": app})).memories) == 3
 
 
+async def test_on_line_one_what_is_about_the_file_itself_comes_before_what_is_about_its_symbols(editor: Editor) -> None:
+    write_memory(editor.repo, id="20260801-file", title="Why the file is here", references=("src/app.py",))
+    write_memory(editor.repo, id="20260802-asked", primitive="question", title="Why?", references=("src/app.py",))
+    write_memory(editor.repo, id="20260803-newest", title="Keep load small", references=("src/app.py#load",))
+    await editor.start()
+    app = editor.open("src/app.py", "import os\n\ndef load():\n    pass\n")
+    assert "**Why the file is here**" in (await editor.hover(app, 0, 0) or "")
+    listed = await editor.ask(core.MEMORY_FOR_FILE, {"uri": app, "line": 0, "character": 0})
+    assert [one.title for one in listed.memories] == ["Why the file is here", "Why?", "Keep load small"]
+
+
 USES = """from src.store import (
     Ledger,
     load_rows,

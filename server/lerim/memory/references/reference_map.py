@@ -114,6 +114,11 @@ class ReferenceMap:
         moved = [entry for one, entry in self._moved_references.get(path, ()) if symbol in symbol_names(one)]
         return _merge_entries(tuple(here), moved)
 
+    def is_about_file(self, entry: MemoryEntry, path: str) -> bool:
+        """Returns whether a memory refers to a file itself, not only to symbols of it."""
+        moved = (place for place, one in self._moved_references.get(path, ()) if one.name == entry.name)
+        return any(place.path == path and not place.symbol for place in (*entry.references, *moved))
+
     def symbols_named(self, name: str) -> list[Reference]:
         """Returns the symbols with this last name that memories refer to, in whichever file they are."""
         found = {

@@ -107,13 +107,21 @@ def find_entries(
     document: Document, position: types.Position, location: FileLocation
 ) -> tuple[Reference, list[MemoryEntry]]:
     """Returns the symbol at `position`, or else the path there, or else, on line 1, the file itself, and the
-    memories about it. The one that a hover shows comes first: decisions before questions, and last what drifted or
-    is not found."""
+    memories about it. The one that a hover shows comes first: what is about the file itself before what is about a
+    symbol of it, decisions before questions, and last what drifted or is not found."""
     place, found = find_named_entries(document, position, location)
+    references, drift = location.repo.references, location.repo.drift
+    about_file: set[str] = set()
     if not found and position.line == 0:
-        found = list(location.repo.references.for_file(location.path))
-    drift = location.repo.drift
-    found.sort(key=lambda entry: (drift.wrong_state(entry, place) != "", entry.primitive == "question"))
+        found = list(references.for_file(location.path))
+        about_file = {entry.name for entry in found if references.is_about_file(entry, location.path)}
+    found.sort(
+        key=lambda entry: (
+            drift.wrong_state(entry, place) != "",
+            entry.name not in about_file,
+            entry.primitive == "question",
+        )
+    )
     return place, found
 
 

@@ -1,4 +1,4 @@
-"""Renders hovers: what a memory says, its age and confidence, and who said it.
+"""Renders hovers: what a memory says, its age, and who said it.
 
 The text is short, and its only active parts are our own links, whose arguments are opaque handles.
 """
@@ -45,12 +45,12 @@ MAX_QUOTE = 200
 FROM_REPOSITORY = "*From the repository, which you have not marked as trusted*"
 DRIFT_LABELS = {"drifted": "Drifted", "gone": "Not found"}
 ACTION_COMMANDS = (
-    ("Still true", VERIFY_MEMORY),
-    ("Outdated", MEMORY_OUTDATED),
-    ("Edit", EDIT_MEMORY),
-    ("Archive", ARCHIVE_MEMORY),
+    ("Still true", VERIFY_MEMORY, "Record the code that it refers to as it is now"),
+    ("Outdated", MEMORY_OUTDATED, "Mark it as outdated: Lerim proposes later to archive it"),
+    ("Edit", EDIT_MEMORY, ""),
+    ("Archive", ARCHIVE_MEMORY, ""),
 )
-"""Links offered for every memory of a folder that the person trusts."""
+"""Links offered for every memory of a folder that the person trusts, with tooltips for what their names do not say."""
 _WORD = re.compile(r"\w{3,}")
 AGE_UNITS = (("year", 365), ("month", 30), ("week", 7), ("day", 1))
 
@@ -107,8 +107,7 @@ def describe_age(then: datetime, now: datetime) -> str:
 
 
 def _render_head(record: MemoryRecord, now: datetime, *, trusted: bool) -> str:
-    age, confidence = describe_age(record.created, now), f"{record.confidence * 100:.0f} %"
-    facts = f"Lerim · {record.kind or record.primitive} · {age} · confidence {confidence}"
+    facts = f"Lerim · {record.kind or record.primitive} · {describe_age(record.created, now)}"
     head = f"**{escape_line(shorten_text(record.title, MAX_TITLE)) or 'Untitled'}**  \n{facts}"
     return head if trusted else f"{FROM_REPOSITORY}\n\n{head}"
 
@@ -131,8 +130,10 @@ def _render_text(record: MemoryRecord, shown: HoverMemory) -> str:
     if body:
         parts.append(escape_block(body))
     if evidence is not None:
+        who = (SPEAKER_NAMES if shown.is_own else MEMORY_SPEAKER_NAMES)[evidence.who]
         said = escape_line(shorten_text(evidence.quote, MAX_QUOTE))
-        parts.append(f"> “{said}” ({(SPEAKER_NAMES if shown.is_own else MEMORY_SPEAKER_NAMES)[evidence.who]})")
+        is_title = is_quoted(record.title, evidence.quote) and is_quoted(evidence.quote, record.title)
+        parts.append(f"*Said by {who}*" if is_title else f"> “{said}” ({who})")
     return "\n\n".join(parts)
 
 
@@ -187,10 +188,13 @@ def _links(shown: HoverMemory, *, trusted: bool) -> list[str]:
         links.append(_link("Open transcript", OPEN_TURN, shown.handle))
     if trusted:
         links += [
-            _link(name, command, shown.handle) for name, command in ACTION_COMMANDS if name.lower() != shown.called
+            _link(name, command, shown.handle, tooltip)
+            for name, command, tooltip in ACTION_COMMANDS
+            if name.lower() != shown.called
         ]
     return links
 
 
-def _link(name: str, command: str, handle: str) -> str:
-    return f"[{name}](command:{command}?%5B%22{handle}%22%5D)"
+def _link(name: str, command: str, handle: str, tooltip: str = "") -> str:
+    title = f' "{tooltip}"' if tooltip else ""
+    return f"[{name}](command:{command}?%5B%22{handle}%22%5D{title})"
