@@ -200,3 +200,9 @@ test("a word of which a part is selected is taken as a whole, and nothing else i
   expect([of(said, "the last time"), of(said, " last "), of(said, "! the last")]).toEqual(["the last time", " last ", "! the last"]);
   expect([of("für übermäßige Größen", "berm"), of("数据库统一使用", "统一"), of("", "")]).toEqual(["übermäßige", "统一", ""]);
 });
+
+test("a long text is cut after a word, and one that is a single word where it must be", () => {
+  expect(shorten("Use uv, not pip: it is faster", 20)).toBe("Use uv, not pip: it…");
+  expect(shorten("Use uv, not pip: it is faster", 19)).toBe("Use uv, not pip:…");
+  expect(shorten(`Use ${"x".repeat(30)}`, 20)).toBe(`Use ${"x".repeat(15)}…`);
+});

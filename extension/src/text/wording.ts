@@ -89,9 +89,12 @@ export function fileName(reference: string): string {
   return spellOutHidden(path.slice(path.lastIndexOf("/") + 1));
 }
 
-/** A text of at most so many characters. */
+/** A text of at most so many characters, cut after a word unless that would leave out much. */
 export function shorten(text: string, most = 60): string {
-  return text.length > most ? `${beginning(text, most - 1).trimEnd()}…` : text;
+  if (text.length <= most) return text;
+  const start = beginning(text, most - 1);
+  const words = /\s/.test(text.charAt(start.length)) ? start : start.replace(/\s+\S*$/, "");
+  return `${(words.length > most / 2 ? words : start).trimEnd()}…`;
 }
 
 /** The first characters of a text, at most so many; one that has several code units, such as an emoji, is there as a whole or not at all. */

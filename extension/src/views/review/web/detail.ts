@@ -66,7 +66,7 @@ function propertyChips(candidate: CandidateView): HTMLElement {
     { class: "chips", role: "group", label: "Properties" },
     h("span", { class: "chip kind", title: kindHelp(kind) }, spellOutHidden(kind)),
     h("span", { class: "chip confidence", title: confidenceHelp }, `confidence ${Math.round(candidate.confidence * 100)} %`),
-    h("span", { class: "chip action" }, candidate.action === "add" ? "new memory" : proposedText(candidate.action)),
+    ...(candidate.action === "add" ? [] : [h("span", { class: "chip action" }, proposedText(candidate.action))]),
     ...(candidate.scope === "global" ? [h("span", { class: "chip scope", title: "A personal memory is not tied to a repository: it can be found from all of your repositories" }, "personal")] : []),
     ...(candidate.edited ? [h("span", { class: "chip edited" }, "edited by you")] : []),
     ...candidate.tags.map((tag) => h("span", { class: "chip tag" }, `#${spellOutHidden(tag)}`)),

@@ -32,3 +32,17 @@ export function restoreFocus({ detail, lost, editedId, focused }: FocusPlace, fa
   (keptText ?? counterpart)?.focus();
   if (keptText === undefined && counterpart === undefined) fallback();
 }
+
+/** Calls `fallback` when nothing has the focus any more, as after a click on an empty place: the keys then work on the list. */
+export function catchLostFocus(fallback: () => void): void {
+  const takeLostFocus = (): void => {
+    if (document.activeElement === document.body) fallback();
+  };
+  window.addEventListener("focus", takeLostFocus);
+  document.addEventListener("click", takeLostFocus);
+}
+
+/** Calls `leave`, which moves the focus, if it is in `container`. */
+export function leaveFocused(container: HTMLElement, leave: () => void): void {
+  if (document.hasFocus() && container.contains(document.activeElement)) leave();
+}

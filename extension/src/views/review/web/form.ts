@@ -60,8 +60,8 @@ export function editForm(draft: Draft, candidate: CandidateView | undefined, mem
   const submitButtons = changesMemory
     ? [button("Change Memory", ifValid(actions.saveAndAccept), { class: "primary save-accept", title: "Change the memory (Ctrl+Enter)" })]
     : [
-        button("Save", ifValid(actions.save), { class: "primary save" }),
-        button("Save and Accept", ifValid(actions.saveAndAccept), { class: "save-accept", title: "Save and accept (Ctrl+Enter)" }),
+        button("Save and Accept", ifValid(actions.saveAndAccept), { class: "primary save-accept", title: "Save and accept (Ctrl+Enter)" }),
+        button("Save", ifValid(actions.save), { class: "save" }),
       ];
   const form = h(
     "div",

@@ -1,6 +1,6 @@
 import type { CandidateView } from "../../../protocol";
 import { proposedText } from "../../../text/memorywording";
-import { fileName, kindOf, plainText } from "../../../text/wording";
+import { confidenceHelp, fileName, kindOf, plainText } from "../../../text/wording";
 import { h } from "../../shared/web/dom";
 import type { ListRow } from "./arrangement";
 
@@ -150,7 +150,7 @@ export class CandidateList {
         },
       },
       h("div", { class: "row-title" }, ...(marked ? [h("span", { class: "row-mark" }, "✓ ")] : []), plainText(candidate.title)),
-      h("div", { class: "row-meta" }, rowMeta(candidate)),
+      h("div", { class: "row-meta", title: confidenceHelp }, rowMeta(candidate)),
     );
     row.style.top = `${this.#tops[position] ?? 0}px`;
     return row;

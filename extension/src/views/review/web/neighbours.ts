@@ -1,7 +1,7 @@
 import type { CandidateView, NeighbourAnswer, NeighbourView } from "../../../protocol";
 import { answersFor, firstLines, isNear, neighbourMeta, rankedNeighbours, suggestionText } from "./answers";
 import { button, type Child, h } from "../../shared/web/dom";
-import { withoutBold } from "../../../text/wording";
+import { counted, withoutBold } from "../../../text/wording";
 import { prose, literalText } from "../../shared/web/prose";
 import { spellOutHidden } from "../../shared/web/text";
 
@@ -27,23 +27,33 @@ export function suggestionNote(candidate: CandidateView): Child[] {
   return [h("p", { class: "suggestion", id: "suggestion", role: "note" }, ...prose(suggestionText(candidate)), ...reason)];
 }
 
-/** The memories similar to a candidate, each with buttons for the possible answers: those that are near, which stand above its quotes, and the others, which stand below. */
+/** The memories similar to a candidate, each with buttons for the possible answers: those that are near, which stand above its quotes, and the others, folded away below. */
 export function similarMemories(candidate: CandidateView, chosen: string, enabled: boolean, actions: NeighbourActions): { readonly near: Child[]; readonly others: Child[] } {
   const memories = rankedNeighbours(candidate);
   const keepBothButton = button("Keep both", () => actions.answer("keep", ""), { class: "answer keep", disabled: !enabled, title: "Keep both: add this as a new memory (b)" });
   const items = memories.map((memory, at) => neighbourItem(candidate, memory, `${at + 1} of ${memories.length}`, { at, chosen: memory.id === chosen, act: enabled }, actions));
   const keepBoth = h("div", { class: "actions", role: "group", label: "All similar memories" }, keepBothButton);
-  const section = (id: string, title: string, shown: readonly HTMLElement[]): Child[] => [
-    h("h3", { id }, title),
-    ...(shown.length === 0 ? [] : [h("ol", { class: "neighbours", attributes: { "aria-labelledby": id } }, ...shown)]),
-  ];
+  const list = (labelledBy: string, shown: readonly HTMLElement[]): HTMLElement[] => (shown.length === 0 ? [] : [h("ol", { class: "neighbours", attributes: { "aria-labelledby": labelledBy } }, ...shown)]);
   const near = items.filter((_, at) => memories.slice(at, at + 1).some((memory) => isNear(candidate, memory)));
   const others = items.filter((item) => !near.includes(item));
   const hasNear = near.length > 0 || candidate.suggested !== null;
   return {
-    near: hasNear ? [...section("similar", "Similar memories", near), keepBoth] : [],
-    others: others.length === 0 ? [] : [...section("loosely-related", "Loosely related memories", others), ...(hasNear ? [] : [keepBoth])],
+    near: hasNear ? [h("h3", { id: "similar" }, "Similar memories"), ...list("similar", near), keepBoth] : [],
+    others: others.length === 0 ? [] : [foldedMemories(candidate.id, others.length, ...list("loosely-related", others), ...(hasNear ? [] : [keepBoth]))],
   };
+}
+
+/** The candidate whose loosely related memories the person has unfolded: they stay so when it is drawn again. */
+let unfoldedFor = "";
+
+function foldedMemories(candidate: string, count: number, ...content: readonly HTMLElement[]): HTMLElement {
+  const summary = h("summary", { id: "loosely-related" }, counted(count, "loosely related memory", "loosely related memories"));
+  const details = h("details", { class: "loosely-related" }, summary, ...content);
+  details.open = unfoldedFor === candidate;
+  details.addEventListener("toggle", () => {
+    if (details.isConnected) unfoldedFor = details.open ? candidate : "";
+  });
+  return details;
 }
 
 function neighbourItem(candidate: CandidateView, memory: NeighbourView, ordinal: string, state: { at: number; chosen: boolean; act: boolean }, actions: NeighbourActions): HTMLElement {
@@ -77,6 +87,14 @@ function neighbourItem(candidate: CandidateView, memory: NeighbourView, ordinal:
   );
   item.addEventListener("focusin", () => actions.choose(memory.id));
   return item;
+}
+
+/** Opens what a neighbour is folded away in; whether it was. */
+export function unfoldNeighbour(within: HTMLElement, memory: string): boolean {
+  const folded = [...within.querySelectorAll<HTMLElement>("details:not([open]) .neighbour")].find((item) => item.dataset["memory"] === memory)?.closest("details");
+  if (folded === null || folded === undefined) return false;
+  folded.open = true;
+  return true;
 }
 
 /** Marks the neighbour that keys act on. */

@@ -5,7 +5,7 @@ import type { CandidateView, LeftOutView, NeighbourAnswer } from "../../../proto
 import { answersFor, type Choice, acceptedText, keepBoth, rankedNeighbours } from "./answers";
 import { candidateDetail } from "./detail";
 import { emptyState } from "./empty";
-import { rememberFocus, restoreFocus } from "./focus";
+import { catchLostFocus, leaveFocused, rememberFocus, restoreFocus } from "./focus";
 import { footSection, leftOutSection, leftOutPageSize } from "./foot";
 import { editForm, showMemory, showSuggestions } from "./form";
 import { LostDraftArea } from "./lostdrafts";
@@ -16,7 +16,7 @@ import { buildPage } from "./page";
 import { CandidateList, type Choosing } from "./list";
 import { bulkIds, type BulkAction, confirmDialog, ListTools } from "./tools";
 import { applyResult, applyLeftOut, applyList, addRequest, sentCandidate, clearMarks, markAll, markRange, pendingIds, setListOptions, toggleMark, changedMemory, draftChoice, draftEdit, chooseNeighbour, type Draft, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseSavedState, type SavedState, selectedCandidate, switchRoot, startMemoryChange, startDraft, actionToUndo, undoLabel, selectCandidate } from "./state";
-import { markChosen } from "./neighbours";
+import { markChosen, unfoldNeighbour } from "./neighbours";
 
 declare function acquireVsCodeApi(): { postMessage(message: FromWebview): void; getState(): unknown; setState(state: SavedState): void };
 
@@ -49,8 +49,7 @@ const lostDraftArea = new LostDraftArea({ copy: (text) => vscode.postMessage({ t
 const { showHead, detail, foot, liveRegion, notice, listColumn, columns } = buildPage(list.element, tools, lastActionLine.element, lostDraftArea.element, [help.element, confirmation.element], () => help.open());
 
 window.addEventListener("message", (event: MessageEvent<ToWebview>) => handleMessage(event.data));
-window.addEventListener("focus", takeLostFocus);
-document.addEventListener("click", takeLostFocus);
+catchLostFocus(focusList);
 document.addEventListener("keydown", (event) => {
   const { target } = event;
   if (help.element.open || confirmation.element.open) return;
@@ -82,10 +81,12 @@ function handleMessage(message: ToWebview): void {
     case "list": {
       const isFirstList = model.list === undefined;
       const previousCount = pendingIds(model).length;
+      const { selectWhenListed } = model;
       if (listFailed) showNotice("");
       lastActionLine.follow(message);
       update(applyList(model, message));
       if (pendingIds(model).length !== previousCount) lastActionLine.hideLeft();
+      if (selectWhenListed !== undefined && model.selected === selectWhenListed) leaveFocused(foot, focusList); // the keys act on what was proposed
       if (isFirstList) {
         list.element.scrollTop = scrollTop;
         lastActionLine.restore(saved, message);
@@ -128,6 +129,7 @@ function showResult(message: ToWebview & { type: "actionResult" }): void {
   if (!message.ok) return showNotice(message.message, message.diff);
   showNotice("");
   list.reveal();
+  if (message.action === "propose" && message.waiting.includes(model.selected ?? "")) leaveFocused(foot, focusList);
   lastActionLine.show(lastAction(message, title, successText, decided, problems), ["accept", "reject"].includes(message.action) ? pendingIds(model).length : undefined);
   drawDetail(); // where no candidate is left, it leads to what was accepted
   saveState();
@@ -264,11 +266,6 @@ function focusList(): void {
   else list.element.focus();
 }
 
-/** A click on an empty place takes the focus from everything; the keys then work on the list. */
-function takeLostFocus(): void {
-  if (document.activeElement === document.body) focusList();
-}
-
 /** Has the references of a candidate checked when it is shown, or has changed. */
 function checkReferences(candidate: CandidateView | undefined): void {
   if (candidate === checkedCandidate || candidate === undefined || model.restricted) return;
@@ -324,6 +321,7 @@ function answerNeighbour(answer: NeighbourAnswer, memory: string): void {
   }
   const neighbour = candidate.neighbours.find(({ id }) => id === memory);
   if (neighbour === undefined || !answersFor(candidate, neighbour).includes(answer)) return;
+  if (unfoldNeighbour(detail, memory)) return; // of one that is folded away, a key first shows which it is
   if (answer !== "changes") return requestAction("accept", { answer, memory, hash: neighbour.hash });
   update(startMemoryChange(model, neighbour));
   detail.querySelector<HTMLElement>("#edit-title")?.focus();
@@ -340,6 +338,7 @@ function focusNeighbour(position: number): void {
   const neighbour = candidate === undefined ? undefined : rankedNeighbours(candidate)[position];
   if (neighbour === undefined) return;
   setActiveNeighbour(neighbour.id);
+  unfoldNeighbour(detail, neighbour.id);
   detail.querySelector<HTMLElement>(`#neighbour-${position}`)?.focus();
 }
 
