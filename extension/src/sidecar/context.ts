@@ -322,6 +322,7 @@ export class Context implements vscode.Disposable {
     }
     await client.setTrace(toTrace(this.#settings["trace.server"]));
     this.status.state = { kind: "ready" };
+    this.runInBackground(this.#environmentSetup.offerFirstSync()); // after the walkthrough's step is ticked
     void this.#afterStart();
   }
 

@@ -12,6 +12,8 @@ const agreedKey = "setupAgreed";
 export class EnvironmentSetup {
   /** What takes back that this window uses an environment, by the environment's folder. */
   readonly #unmarks = new Map<string, () => Promise<void>>();
+  /** Whether an environment was created, which the person has not been told yet. */
+  #isNew = false;
 
   /** `closing` is aborted when the window closes, which ends all work. */
   constructor(
@@ -88,6 +90,15 @@ export class EnvironmentSetup {
     return true;
   }
 
+  /** Says that the set-up is done if it was, with the next step as a button. The walkthrough and the status bar have it, too. */
+  async offerFirstSync(): Promise<void> {
+    if (!this.#isNew) return;
+    this.#isNew = false;
+    const sync = "Sync";
+    const choice = await vscode.window.showInformationMessage("Lerim is set up.", sync); // asks for nothing: it stays in the list of notifications after the sync
+    if (choice === sync) await vscode.commands.executeCommand("lerim.sync");
+  }
+
   /** Removes the marks that this window uses its environments. */
   async release(): Promise<void> {
     for (const unmark of this.#unmarks.values()) await unmark();
@@ -132,7 +143,7 @@ export class EnvironmentSetup {
       });
     });
     await globalState.update(cancelledKey, undefined);
-    void offerFirstSync();
+    this.#isNew = true;
     return python;
   }
 
@@ -165,11 +176,4 @@ export class EnvironmentSetup {
       log: (line) => this.output.info(line),
     };
   }
-}
-
-/** Says that the set-up is done, with the next step as a button. The walkthrough and the status bar have it, too. */
-async function offerFirstSync(): Promise<void> {
-  const sync = "Sync";
-  const choice = await vscode.window.showInformationMessage("Lerim is set up.", sync); // asks for nothing: it stays in the list of notifications after the sync
-  if (choice === sync) await vscode.commands.executeCommand("lerim.sync");
 }

@@ -31,7 +31,7 @@ export function emptyState(state: PanelState, actions: { sync: () => void; undo:
   if (state.failed) return messageBox("The candidates could not be listed.", "");
   if (state.loading) return messageBox("Loading candidates…", "");
   const title = "There are no candidates to review.";
-  if (state.accepted !== "") return messageBox(title, hoverPlaceText(state.accepted, "what you accepted"), button(`Open ${fileName(state.accepted)}`, () => actions.open(state.accepted), { class: "primary open-accepted" }), button("Sync", actions.sync, { class: "sync" }), ...undo);
+  if (state.accepted !== "") return messageBox(title, `${hoverPlaceText(state.accepted, "what you accepted")} It is a file in .lerim/memory: commit it, or run Lerim: Give Memories to Agents.`, button(`Open ${fileName(state.accepted)}`, () => actions.open(state.accepted), { class: "primary open-accepted" }), button("Sync", actions.sync, { class: "sync" }), ...undo);
   return messageBox(title, "A sync reads the new sessions of your coding agents and proposes the decisions and learnings it finds in them.", button("Sync", actions.sync, { class: undo.length === 0 ? "primary sync" : "sync" }), ...undo);
 }
 
