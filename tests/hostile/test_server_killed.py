@@ -8,6 +8,7 @@ import random
 import signal
 import sys
 import time
+from collections.abc import Iterator
 
 import pytest
 
@@ -57,9 +58,17 @@ def test_nothing_is_lost_or_doubled_however_often_the_server_is_killed(desk: Des
     assert sorted(killed) == sorted(uninterrupted(desk))
 
 
+@pytest.fixture
+def terminal() -> Iterator[None]:
+    """What is started gets SIGHUP as from a terminal, also where `nohup` runs the tests, which ignores it."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP"])
 def test_a_server_that_is_asked_to_stop_or_whose_terminal_closes_leaves_no_address_behind(
-    desk: Desk, number: str
+    desk: Desk, terminal: None, number: str
 ) -> None:
     server = start_server(desk.home, environ(), ServeOptions(port=0))
     os.kill(server.pid, getattr(signal, number))

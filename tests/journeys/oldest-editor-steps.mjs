@@ -66,7 +66,7 @@ export async function useOldestEditor(person, run) {
   await run("the lens counts the memories, the hover shows one of them and leads to the others", async () => {
     await screen.lens(/^Lerim: 1 decision · 2 preferences$/);
     const text = await screen.hover("def", /2 more about this/);
-    assert.match(text, /\(you\)/);
+    assert.match(text, /Said by you/); // its quote is its title
     await screen.shot("hover");
     await screen.hoverLink("2 more about this");
     await until("all three are listed", async () => {
