@@ -126,6 +126,7 @@ async def handle_changed_files(sidecar: Sidecar, params: types.DidChangeWatchedF
     paths = [path for path in changed if path.suffix == ".md"]
     if not paths:
         return
+    await sidecar.repos.wait_for_openings()
     memories, reviewed = await sidecar.run_in_thread(_group_by_repo, sidecar, sidecar.repos, paths)
     for repo, files in memories:
         if taken := await reread_files(sidecar, repo, files):

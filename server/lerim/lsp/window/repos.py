@@ -137,6 +137,12 @@ class Repos:
         found = [await self._find_repo(path) for path in self._folders.values()]
         return list({id(repo): repo for repo, _ in found if repo is not None}.values())
 
+    async def wait_for_openings(self) -> None:
+        """Waits until the repositories that are being opened are known. A change of a memory file could otherwise be
+        missed: its folder may have been listed before the change, while no repository that contains it is known yet."""
+        if opening := [task for task in self._lookups.values() if not task.done()]:
+            await asyncio.wait(opening)
+
     async def find_by_folder(self, uri: str) -> Repo:
         """Returns the repository of a workspace folder. Raises ProjectError."""
         path = uri_to_path(uri)
