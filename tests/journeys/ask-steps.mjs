@@ -32,6 +32,7 @@ export async function askQuestions(run, person, model) {
     await screen.status(/Model: openai:tiny/);
     await screen.command("Lerim: Ask a Question");
     const frame = await screen.frame("#ask .question");
+    await until("the page has the focus", () => frame.locator(".question").evaluate(() => document.hasFocus())); // else the editor's input takes what is typed
     await frame.locator(".question").fill("Where is the cache kept, and what are the prices in?");
     await screen.page.keyboard.press("Enter");
     await until("the first sentence is there before the answer is whole", async () => (await frame.locator(".sentence").count()) === 1);
