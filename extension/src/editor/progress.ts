@@ -5,7 +5,7 @@ interface Step {
   increment?: number;
 }
 
-/** How long work runs before its notification is shown, in milliseconds. It is shown where the notification was whose button started the work: the second click of a double click would press its Cancel. */
+/** How long work runs before its notification is shown, in milliseconds. It may appear where the notification with the Sync button was, and the second click of a double click would press Cancel. */
 const quietMs = 700;
 
 /** Runs `work`, with a notification with Cancel if it takes longer than a moment; undefined if the person cancelled. */

@@ -87,7 +87,7 @@ _SENTENCE_END = re.compile(r"[.!?][\"')”’]{0,3}\s|[。！？][”」』）]{
 class PassageResults:
     """The passages for a question, best first and numbered from 1. The numbers continue in `near`: memories that have
     too few of the question's words but may mean something similar: those that a model found by meaning or, if there
-    are no other passages, those with one of its telling words.
+    are no other passages, those with one of its less common words.
 
     `withheld`: how many relevant memories are left out because they ended or because their place in the code
     changed. `uncompared`: how many relevant memories were never compared with the code here.
@@ -270,7 +270,7 @@ def _find_memories(hits: Iterable[Hit], word_weights: WordWeights, everything: b
 
 
 def _find_near_memories(hits: Iterable[Hit], word_weights: WordWeights) -> list[Passage]:
-    """Returns the first current memories that contain a telling word of the question, without their numbers yet."""
+    """Returns the first current memories that contain a less common word of the question, without their numbers yet."""
     near = (hit for hit in hits if _is_current(hit) and word_weights.is_near(_searchable_text(hit)))
     return [_make_passage(hit, "nearest") for hit in islice(near, MAX_NEAR_MEMORIES)]
 

@@ -80,7 +80,7 @@ def find_secrets(text: str) -> list[Span]:
     if HIDDEN_CHARACTERS.search(text):
         visible = remove_invisible(text)
         spans += map(visible.map_to_original, _apply_rules(visible.text))
-    if numbers := list(_LINE_NUMBER.finditer(text)):  # the lines of password files are told by how they begin
+    if numbers := list(_LINE_NUMBER.finditer(text)):  # lines of password files are recognised by how they begin
         lines = _remove_matches(text, numbers)
         spans += map(lines.map_to_original, _apply_rules(lines.text))
     spans += find_interrupted_tokens(text)

@@ -124,7 +124,7 @@ def list_pending_of_file(paths: ReviewPaths, file: str) -> list[Proposal]:
     MemoryError_ if the ledger cannot be used."""
     ids = select_with_file(paths, list_pending_page(paths, 0, 0).ids, file)
     found, _ = load_each_candidate(paths, ids, paths.store())
-    return sorted(found, key=lambda one: (one.is_theme, -one.record.confidence, one.time, one.id))
+    return sorted(found, key=lambda one: one.review_rank)
 
 
 def _load_pending_state(paths: ReviewPaths) -> _PendingState:

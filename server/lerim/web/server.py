@@ -118,7 +118,7 @@ class QuietServer(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stops the server, at a signal or from another thread. SIGTERM is how it is asked to stop: it then ends with
-        code 0, so that no service starts it again, and so does it if its terminal is closed."""
+        code 0, so that no service starts it again. It ends in the same way if its terminal is closed."""
         if sig == signal.SIGINT:
             super().handle_exit(sig, frame)
         else:

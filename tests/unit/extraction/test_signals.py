@@ -26,13 +26,15 @@ def test_a_correction_is_proposed_word_for_word_with_what_the_agent_did_about_it
     assert found.turn == found.evidence[0].turn
 
 
-def test_a_rule_without_a_place_is_about_the_one_file_that_the_person_named_before_it() -> None:
+def test_a_rule_without_a_place_is_about_the_one_file_that_its_prompt_names() -> None:
     rule = "always print the tracking number as Code 128, never as a QR code."
-    for asked, places in (
-        ("add the number to the label, src/labels.py", ("src/labels.py",)),
-        ("add the number in src/labels.py or src/pages.py", ()),
+    for said, places in (
+        (("add the number to the label in src/labels.py.\n\n" + rule,), ("src/labels.py",)),
+        (("add the number in src/labels.py or src/pages.py.\n\n" + rule,), ()),
+        (("add the number to the label in src/labels.py", rule), ()),  # it may be about everything
     ):
-        [found] = candidates(you(asked), agent("I'd print it as text."), you(rule), agent("I'll draw it."), you("good"))
+        turns = [turn for text in said for turn in (you(text), agent("I'd print it as text."))]
+        [found] = candidates(*turns, you("good"))
         assert found.references == places
 
 

@@ -211,7 +211,7 @@ def _make_draft(measured: MeasuredPassage, scene: Scene, score: float, context: 
 
 def _find_places(passage: TurnPassage, scene: Scene, text: str) -> tuple[str, ...]:
     """Returns the files and symbols that a passage names; for a person's words, also where the agent changed
-    something because of them or, if there is no such place, the one file that the person named before them."""
+    something because of them or, if there is no such place, the one file that their prompt names."""
     named = find_named_places(scene, text)
     if not passage.is_persons:
         return named
@@ -220,13 +220,10 @@ def _find_places(passage: TurnPassage, scene: Scene, text: str) -> tuple[str, ..
 
 
 def _find_prompted_file(scene: Scene) -> tuple[str, ...]:
-    """Returns the file that this prompt names or, if it names none, the one before; nothing if it names several."""
-    for exchange in (scene.now, scene.before):
-        text = exchange.prompt.text if exchange.prompt is not None else ""
-        files = tuple(dict.fromkeys(place.partition("#")[0] for place in find_named_places(scene, text)))
-        if files:
-            return files if len(files) == 1 else ()
-    return ()
+    """Returns the file that this prompt names; nothing if it names several."""
+    text = scene.now.prompt.text if scene.now.prompt is not None else ""
+    files = tuple(dict.fromkeys(place.partition("#")[0] for place in find_named_places(scene, text)))
+    return files if len(files) == 1 else ()
 
 
 def _choose_type(measured: MeasuredPassage) -> tuple[Primitive, LearningKind | None]:

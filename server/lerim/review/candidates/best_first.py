@@ -1,8 +1,7 @@
 """Reads the headers of candidates: sorts candidates in the order of the review, and finds those about a file.
 
-The order is that of the editor's panel (`arrangement.ts`): the highest confidence first, and at equal confidence the
-claim that was made first. Themes come last, since nobody said them. A header is remembered until its file changes, so
-that a long list is not read again as a whole.
+The order is that of the editor's panel (`arrangement.ts`), `Proposal.review_rank`. A header is remembered until its
+file changes, so that a long list is not read again as a whole.
 """
 
 from __future__ import annotations
@@ -24,23 +23,16 @@ _MAX_REMEMBERED = 10_000
 
 
 class _Head(NamedTuple):
-    """The values of a candidate's header. The defaults are for a file that cannot be read, which comes last."""
+    """A candidate's rank in the review, and the files it refers to. The defaults are for a file that cannot be read,
+    which comes last."""
 
-    confidence: float = 0.0
-    time: datetime = datetime.max.replace(tzinfo=UTC)
+    rank: tuple[bool, float, datetime, str] = (True, 0.0, datetime.max.replace(tzinfo=UTC), "")
     files: frozenset[str] = frozenset()
-    is_theme: bool = False
 
 
 def sort_best_first(paths: ReviewPaths, candidate_ids: Sequence[str]) -> list[str]:
     """Returns the ids of candidates in the order in which they are reviewed."""
-    heads = {name: _load_head(paths, name) for name in candidate_ids}
-
-    def rank(name: str) -> tuple[bool, float, datetime, str]:
-        head = heads[name]
-        return head.is_theme, -head.confidence, head.time, name
-
-    return sorted(candidate_ids, key=rank)
+    return sorted(candidate_ids, key=lambda name: (_load_head(paths, name).rank, name))
 
 
 def select_with_file(paths: ReviewPaths, candidate_ids: Sequence[str], file: str) -> list[str]:
@@ -64,5 +56,4 @@ def _read_head(path: Path, anchor: Path, _mtime: int, _size: int, _inode: int) -
     except LerimError:
         return _Head()
     named = [parse_reference(text) for text in proposal.record.references]
-    paths = frozenset(one.path for one in named if one is not None)
-    return _Head(proposal.record.confidence, proposal.time, paths, proposal.is_theme)
+    return _Head(proposal.review_rank, frozenset(one.path for one in named if one is not None))

@@ -102,9 +102,10 @@ class Proposal:
         return bool(self.session) or self.maker in ("agent", "file")
 
     @property
-    def is_theme(self) -> bool:
-        """Whether the proposal is about a theme, which nobody said. The review shows these last."""
-        return self.record.primitive == "theme"
+    def review_rank(self) -> tuple[bool, float, datetime, str]:
+        """Its place in the order of the review: the highest confidence first, at equal confidence the claim that was
+        made first, and themes last, since nobody said them."""
+        return self.record.primitive == "theme", -self.record.confidence, self.time, self.id
 
     @property
     def can_change_kind(self) -> bool:

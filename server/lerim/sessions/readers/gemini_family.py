@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lerim.sessions.model import Readable, StoreContents, Transcript
 from lerim.sessions.readers.antigravity import store as antigravity
+from lerim.sessions.readers.gemini import find_session_folder
 from lerim.sessions.readers.gemini import store as gemini
 
 
@@ -26,6 +27,6 @@ def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: 
 
 
 def find_folder(transcript: Transcript) -> str | None:
-    """Returns the working folder of a session of Gemini CLI, which the beginning of its file tells, "" if it does not;
-    None for Antigravity."""
-    return None if antigravity.is_antigravity_log(transcript.path) else gemini.find_folder(transcript)
+    """Returns the working folder of a session of Gemini CLI, "" if the beginning of its files does not name it; None
+    for Antigravity."""
+    return None if antigravity.is_antigravity_log(transcript.path) else find_session_folder(transcript)

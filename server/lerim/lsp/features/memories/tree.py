@@ -226,7 +226,7 @@ def _list_proposals(sidecar: Sidecar, repo: Repo | None) -> list[TreeProposal]:
 
     places = candidate_counts.find_shown_review_paths(sidecar, repo)
     found = [(where, proposal) for where in places for proposal in queue.list_pending(where)[0]]
-    found.sort(key=lambda one: (one[1].is_theme, -one[1].record.confidence))  # as in the review panel (arrangement.ts)
+    found.sort(key=lambda one: one[1].review_rank)  # as in the review panel
     return [
         TreeProposal(
             id=proposal.id,

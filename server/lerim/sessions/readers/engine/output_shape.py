@@ -1,5 +1,6 @@
 """Finds the output of tools in a person's message by its shape: columns, margins, and lines with more numbers, paths
-and signs than words. No tool is named here; lines that a tool's own form tells are in `pasted_text.py`."""
+and signs than words. No tool is named here; lines that are recognised by the form of one tool are in
+`pasted_text.py`."""
 
 from __future__ import annotations
 

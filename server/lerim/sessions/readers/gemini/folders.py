@@ -9,11 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
-from lerim.sessions.readers.engine import (
-    find_object,
-    parse_fields,
-    read_start,
-)
+from lerim.sessions.model import Transcript
+from lerim.sessions.readers.engine import find_object, parse_fields, read_start
 
 _PATH_BYTES = 4096
 _PROJECTS_BYTES = 16 * 1024 * 1024
@@ -26,6 +23,8 @@ _PATH_PATTERNS = (
     re.compile(rb'"(?:filePath|file_path|absolute_path|dir_path)"\s{0,20}:\s{0,20}"' + _STRING_CONTENT),
 )
 _TRIED_PATHS = 200
+_SEARCHED_BYTES = 1024 * 1024
+"""How many bytes of each of a session's files are searched for its working folder."""
 
 
 def folders_by_hash(folders: Sequence[str]) -> dict[str, str]:
@@ -53,7 +52,12 @@ def read_project_root(store: Path) -> str:
     return content.decode("utf-8", "replace").strip().replace("\0", "")
 
 
-def infer_folder(session: Path, size: int) -> str:
+def find_session_folder(transcript: Transcript) -> str:
+    """Returns the working folder of a session, from the beginning of its files; "" if they do not name it."""
+    return transcript.cwd or _infer_folder(transcript.path, _SEARCHED_BYTES)
+
+
+def _infer_folder(session: Path, size: int) -> str:
     """Returns the working folder of a session. If the session contains the hash of its folder, or its store is named
     by it, this is the folder with that hash among the paths in the first `size` bytes of each of the session's
     files. Otherwise, or if no path matches, it is the session's first workspace directory; '' if there is none."""

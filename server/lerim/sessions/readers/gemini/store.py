@@ -9,7 +9,7 @@ from pathlib import Path
 from lerim.sessions.model import StoreContents, Transcript
 from lerim.sessions.readers.engine import WholeReading, collect_sessions, list_folder, list_subfolders
 from lerim.sessions.readers.gemini.folders import folders_by_hash, load_slugs, read_project_root
-from lerim.sessions.readers.gemini.turns import find_session_folder, load_session
+from lerim.sessions.readers.gemini.turns import load_session
 
 
 def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
@@ -35,8 +35,3 @@ def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: 
     """Returns a reading of one session. Iterating it raises TranscriptError if its file cannot be read, UnfinishedError
     while it is being written."""
     return WholeReading(transcript, partial(load_session, brief=brief), resume)
-
-
-def find_folder(transcript: Transcript) -> str:
-    """Returns the working folder of a session without reading all of it, "" if its beginning does not tell it."""
-    return find_session_folder(transcript)

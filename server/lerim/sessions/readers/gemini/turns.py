@@ -17,7 +17,7 @@ from lerim.sessions.readers.engine import (
     without_nul,
 )
 from lerim.sessions.readers.gemini.calls import make_gemini_own_command, parse_gemini_call
-from lerim.sessions.readers.gemini.folders import infer_folder
+from lerim.sessions.readers.gemini.folders import find_session_folder
 from lerim.sessions.readers.gemini.human import parse_gemini_output, parse_gemini_prompt, parse_subagent_task
 from lerim.sessions.readers.gemini.records import (
     MESSAGE_TYPES,
@@ -30,8 +30,6 @@ from lerim.sessions.readers.gemini.records import (
 
 _SERVER_SESSION = "a2a-server"
 """The id that all sessions of the server behind Gemini Code Assist have; their files are told apart by their names."""
-_SEARCHED_BYTES = 1024 * 1024
-"""How many bytes of each of a session's files are searched for its working folder."""
 
 
 def load_session(transcript: Transcript, *, brief: bool) -> LoadedSession:
@@ -64,11 +62,6 @@ def load_session(transcript: Transcript, *, brief: bool) -> LoadedSession:
         turns=turns,
         problems=session.problems,
     )
-
-
-def find_session_folder(transcript: Transcript) -> str:
-    """Returns the working folder of a session, from the beginning of its files alone; "" if they do not tell it."""
-    return transcript.cwd or infer_folder(transcript.path, _SEARCHED_BYTES)
 
 
 def _build_turns(session: GeminiSession, session_id: str, cwd: str, *, is_subagent: bool, brief: bool) -> list[Turn]:
