@@ -34,7 +34,7 @@ from functools import lru_cache
 from itertools import chain
 
 from lerim.extraction.candidate import Candidate
-from lerim.extraction.quote_check import cut_quote
+from lerim.extraction.quote_check import shorten_quote
 from lerim.extraction.utterances import Utterance
 from lerim.memory import Evidence
 from lerim.redaction import clean_text, show_hidden
@@ -202,7 +202,7 @@ def _find_approved_words(persons: Sequence[Evidence], utterances: Sequence[Utter
 
 
 def _make_evidence(one: Utterance, line: str) -> Evidence | None:
-    quote = cut_quote(show_hidden(clean_text(line.strip()))).strip()
+    quote = shorten_quote(show_hidden(clean_text(line.strip()))).strip()
     return Evidence(quote, one.turn, one.who) if quote else None
 
 

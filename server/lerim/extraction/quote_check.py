@@ -31,7 +31,7 @@ def verify_quote(quote: Quote, turn_text: str) -> str:
                 hi = span.start
             else:
                 lo = span.end
-    part = cut_quote(turn_text[lo:hi].strip())
+    part = shorten_quote(turn_text[lo:hi].strip())
     return show_hidden(part) if len(part) >= min(MIN_QUOTE_CHARS, len(text)) else ""
 
 
@@ -40,7 +40,7 @@ def _find_secret_spans(said: str) -> tuple[Span, ...]:
     return tuple(sorted((*redact_secrets(said).spans, *find_redaction_marks(said)), key=lambda span: span.start))
 
 
-def cut_quote(text: str) -> str:
+def shorten_quote(text: str) -> str:
     """Returns the first MAX_QUOTE_CHARS characters of a text, cut after a whole word unless half of them would be
     lost."""
     if len(text) <= MAX_QUOTE_CHARS:
