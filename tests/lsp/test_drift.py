@@ -89,7 +89,7 @@ async def test_a_changed_function_marks_its_memory_until_it_is_as_it_was(editor:
     edit(editor, app, 2, ("open(path).read()", "open(path).read().strip()"))
     await until_lens(editor, app, "Lerim: 1 drifted memory")
     found = await editor.hover(app, 0, 5) or ""
-    assert re.search(r"\*\*Drifted since \d{4}\\?-\d\d\\?-\d\d: `load` changed\*\*", found)
+    assert re.search(r"\*\*Drifted since \d\d? \w{3,4} \d{4}: `load` changed\*\*", found)
     assert re.findall(r"\(command:lerim\.(\w+)\?%5B%22[0-9a-f]+%22%5D(?: \"[\w :]+\")?\)", found) == LINKS
     edit(editor, app, 3, (".strip()", ""))
     await until_lens(editor, app, "Lerim: 1 decision")

@@ -86,7 +86,7 @@ def check_project(
     candidate_count = pending_count.count_pending(paths)
     if candidate_count:
         what = "1 candidate waits" if candidate_count == 1 else f"{candidate_count} candidates wait"
-        message = f"{what} for your review (`lerim review list`)."
+        message = f"{what} for your review: run “Lerim: Open Review” in the editor, or `lerim review list`."
         first = min(paths.review.glob("[!.]*.md"), default=paths.review)
         findings.append(Finding("unreviewed", message, str(first), FIRST_LINE))
     findings.sort(key=lambda one: (one.path, one.span.start_line, one.span.start_character))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from datetime import date
 from functools import partial
 from typing import Annotated, Literal, TypeVar, get_args
 
@@ -45,7 +46,7 @@ from lerim.memory import (
     split_kind,
 )
 from lerim.review import ReviewPaths, queue
-from lerim.times import end_of_day, format_day
+from lerim.times import end_of_day, format_date, format_day
 from lerim.views import (
     DRIFT_LABELS,
     AddedMemoryOutput,
@@ -264,7 +265,8 @@ def show_command(
         why = f": {memory_output.why}" if memory_output.why else ""
         output.print_line(output.escape_controls(f"{memory_output.status} {format_day(memory_output.ended)}{why}"))
     if memory_output.drift:
-        since = f" since {memory_output.drifted_since}" if memory_output.drifted_since else ""
+        day = memory_output.drifted_since
+        since = f" since {format_date(date.fromisoformat(day))}" if day else ""
         label = f"{DRIFT_LABELS[memory_output.drift]}{since}"
         output.print_line(output.escape_controls(f"{label}: {memory_output.drift_detail}"))
     output.print_line("\n" + output.escape_controls(memory_output.body, lines=True).rstrip() + "\n")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -33,6 +33,7 @@ from lerim.memory import (
     redact_record,
     strip_boilerplate,
 )
+from lerim.times import format_date
 
 if TYPE_CHECKING:
     from lerim.memory import Drift, Evidence
@@ -168,7 +169,7 @@ def _leave_out_quoted(text: str, quote: str) -> str:
 
 
 def describe_drift(drift: Drift, *, is_own: bool = False) -> str:
-    """`Drifted since 2026-11-21: load changed`, as markdown; "" for a memory that is fresh and did not move. `is_own`:
+    """`Drifted since 21 Nov 2026: load changed`, as markdown; "" for a memory that is fresh and did not move. `is_own`:
     the person accepted it."""
     from lerim.redaction import redact_secrets  # imported late: compiling its patterns would slow down the start
 
@@ -177,7 +178,7 @@ def describe_drift(drift: Drift, *, is_own: bool = False) -> str:
         then = "you accepted it" if is_own else "this memory was first checked"
         return f"{DRIFT_LABELS['gone']}: {detail} was not there when {then}"
     if drift.state in DRIFT_LABELS:
-        since = f" since {drift.since}" if drift.since else ""
+        since = f" since {format_date(date.fromisoformat(drift.since))}" if drift.since else ""
         return f"{DRIFT_LABELS[drift.state]}{since}: {detail}"
     return detail if drift.moved_to else ""
 
