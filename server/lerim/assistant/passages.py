@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from lerim.assistant.answers import Citation, Passage, Question
 from lerim.assistant.word_weights import WordWeights, drop_stop_words, find_contained_words, weigh_words
 from lerim.errors import LerimError, Problem
-from lerim.extraction import shorten
+from lerim.extraction import is_refusal, shorten
 from lerim.memory import (
     EVERY_STATUS,
     MEMORY_SPEAKER_NAMES,
@@ -72,6 +72,8 @@ CONTEXT_CHARS = 150
 MAX_TURN_CHARS = 200_000
 """Number of characters of a turn that are searched for an excerpt. Secrets are removed from the whole turn first,
 since a secret may begin anywhere."""
+MAX_REFUSAL_CHARS = 200
+"""Maximum number of characters of a prompt that refuses what the agent said."""
 MAX_TITLE_CHARS = 80
 RANK_OFFSET, MEMORY_WEIGHT = 10, 1.5
 """Reciprocal rank fusion: the memory at rank n (from 0) scores MEMORY_WEIGHT / (RANK_OFFSET + n), a turn
@@ -308,6 +310,7 @@ def _find_turns(project: Project, home: Home, text: str, word_weights: WordWeigh
         for row in catalog.search_turns(text, limit=MAX_TURN_HITS, filters=SessionFilters(projects=(project.key,))):
             excerpt = _excerpt(row, word_weights)
             if excerpt:
+                excerpt += _refusal(catalog, row)
                 title = _session_title(catalog, row)
                 citation = Citation(0, f"t:{row.session}#{row.id}", "turn", title, session=row.session, turn=row.id)
                 time, flags = format_utc(row.time), find_flags(title, excerpt)
@@ -322,6 +325,15 @@ def _excerpt(row: TurnRow, word_weights: WordWeights) -> str:
         if word_weights.is_relevant(excerpt):
             return excerpt
     return ""
+
+
+def _refusal(catalog: Catalog, row: TurnRow) -> str:
+    """Returns a line with the next prompt if it refuses what the agent says in this turn, so that the passage does not
+    look like something agreed; "" otherwise."""
+    answer = browsing.find_next_prompt(catalog.db, row.id) if row.role == "assistant" else ""
+    if not answer or not is_refusal(answer):
+        return ""
+    return f"\n\nThe next prompt was: “{shorten(' '.join(clean_text(answer).split()), MAX_REFUSAL_CHARS)}”"
 
 
 def cut_excerpt(text: str, query: SearchQuery) -> str:

@@ -56,6 +56,7 @@ from .selected_words import find_selected_quote as find_selected_quote
 from .selected_words import list_exchange_files as list_exchange_files
 from .signals import RANKED_SIGNALS as RANKED_SIGNALS
 from .signals import Signal as Signal
+from .signals import is_refusal as is_refusal
 from .state import unpack_state as unpack_state
 from .summaries import SessionPart as SessionPart
 from .summaries import Summary as Summary

@@ -89,6 +89,26 @@ def test_a_memory_with_too_few_of_the_words_is_shown_as_the_nearest_and_is_no_kn
     assert "Nothing contains enough of the question's words. These memories may mean" in answer["message"]
 
 
+def test_what_the_person_refused_is_shown_with_the_refusal(desk: Desk) -> None:
+    desk.session(
+        "r",
+        prompt("How shall the gateway handle a failed payment?"),
+        reply("a", text("A failed payment in the gateway is retried three times, then the order is cancelled.")),
+        prompt("No, never retry a card without asking. ghp_" + "q8Zr3Tn1Xw6Kc0Vb5Ym9" + "Lf2Hd7Js4Pg8Ra1E"),
+        reply("b", text("Understood. The gateway now asks before a failed payment is tried again.")),
+        prompt("great, thanks"),
+    )
+    desk.sync()
+    found = asked(desk, "What happens in the gateway after a failed payment?", model="none")["passages"]
+    replies = [one["text"].partition("\n\nThe next prompt was: ") for one in found if one["role"] == "assistant"]
+    assert {said: answer for said, _, answer in replies} == {
+        "A failed payment in the gateway is retried three times, then the order is cancelled.": (
+            "“No, never retry a card without asking. [redacted:github-token]”"
+        ),
+        "Understood. The gateway now asks before a failed payment is tried again.": "",
+    }
+
+
 JAPANESE = (
     ("依存関係はuvで管理する", "pipではなく`uv pip sync`を使う。"),
     ("設定ファイルは起動時に一度だけ読み込む", "毎回読むと遅いため。"),

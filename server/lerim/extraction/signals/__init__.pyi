@@ -12,6 +12,7 @@ from .draft import narrow_to_symbols as narrow_to_symbols
 from .git_steps import find_git_steps as find_git_steps
 from .git_steps import git_verb as git_verb
 from .mended_commands import FailureWatch as FailureWatch
+from .next_words import is_refusal as is_refusal
 from .next_words import is_retraction as is_retraction
 from .next_words import judge_next_words as judge_next_words
 from .next_words import postpones_question as postpones_question

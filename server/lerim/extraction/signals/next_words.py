@@ -44,10 +44,18 @@ def judge_next_words(after: Turn | None) -> Verdict:
     """Returns how the person's next words judge the exchange before them; `open` if they do not, or there are none."""
     if after is None:
         return "open"
-    text = after.text[:600].replace("’", "'")
     if after.kind == "command":
-        return "accepted" if re.match(r"^/?(?:commit|push|merge|ship)", text) else "open"
-    return _judge_text(text.lower())
+        return "accepted" if re.match(r"^/?(?:commit|push|merge|ship)", after.text) else "open"
+    return _judge_text(_beginning(after.text))
+
+
+def is_refusal(text: str) -> bool:
+    """Returns whether a prompt refutes what the agent said or did before it."""
+    return _judge_text(_beginning(text)) == "refuted"
+
+
+def _beginning(text: str) -> str:
+    return text[:600].replace("’", "'").lower()
 
 
 @lru_cache(maxsize=8)  # several signals ask about the same words
@@ -59,7 +67,7 @@ def _judge_text(text: str) -> Verdict:
 
 def is_retraction(turn: Turn) -> bool:
     """Returns whether the person explicitly takes back what was wanted or done before."""
-    return bool(_REVERT.search(turn.text[:600].replace("’", "'").lower()))
+    return bool(_REVERT.search(_beginning(turn.text)))
 
 
 def is_commit_made(call: ToolCall) -> bool:

@@ -174,6 +174,16 @@ def locate_turn(db: sqlite3.Connection, turn: str) -> tuple[str, str] | None:
     return (str(row[0]), str(row[1])) if row else None
 
 
+def find_next_prompt(db: sqlite3.Connection, turn: str) -> str:
+    """Returns the first prompt after a turn of its session, redacted; "" if there is none."""
+    row = db.execute(
+        "SELECT n.body FROM turns JOIN turns n ON n.transcript = turns.transcript AND n.ordinal > turns.ordinal"
+        " WHERE turns.turn = ? AND n.kind = 'prompt' AND n.role = 'user' ORDER BY n.ordinal, n.id LIMIT 1",
+        (replace_surrogates(turn),),
+    ).fetchone()
+    return redact_text(unpack_turn_text(row[0])[0]) if row else ""
+
+
 _FROM_TURNS = " FROM turns WHERE transcript = (SELECT id FROM transcripts WHERE place = :place)"
 
 
