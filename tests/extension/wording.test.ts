@@ -189,7 +189,7 @@ test("the characters that the editor spells out are those that the sidecar spell
 test("after an accept it is said where the memory shows, also if it is about no code", () => {
   expect(acceptedText({ action: "add" }, "src/app.py")).toBe("Hover over line 1 of app.py to see it.");
   expect(acceptedText({ action: "supersede" }, "src/app.py#Store.save")).toBe("Hover over Store.save in app.py to see it.");
-  expect(acceptedText({ action: "add" }, "")).toBe("It refers to no file, so no hover shows it; you can find it by searching and in the Memories view.");
+  expect(acceptedText({ action: "add" }, "")).toBe("It refers to no file, so no hover shows it; you can find it by searching and in the Memories view. For a hover, accept a candidate that names a file.");
   expect(acceptedText({ action: "archive" }, "src/app.py")).toBe("");
 });
 

@@ -68,7 +68,7 @@ export const confidenceHelp = "How likely this is to be worth keeping, judged by
 /** Where the memory of an accepted candidate shows. `reference` is the first place it is about, "" for none; the result is "" if no memory was made of the candidate. */
 export function acceptedText({ action }: Pick<CandidateView, "action">, reference: string): string {
   if (action !== "add" && action !== "supersede" && action !== "resolve") return "";
-  return reference === "" ? "It refers to no file, so no hover shows it; you can find it by searching and in the Memories view." : hoverPlaceText(reference);
+  return reference === "" ? "It refers to no file, so no hover shows it; you can find it by searching and in the Memories view. For a hover, accept a candidate that names a file." : hoverPlaceText(reference);
 }
 
 /** Where to hover in order to see the memories about a place. */
