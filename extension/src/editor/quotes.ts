@@ -13,7 +13,7 @@ export async function askWhereQuotesGo(): Promise<"shared" | "local" | undefined
     "Share the quotes of memories in git?",
     {
       modal: true,
-      detail: "In git, everyone with access to the repository can read the exact quotes. If you keep them on this machine, the memory's file in git has only the title and the text, which may repeat what was said. You can change this later with “Lerim: Choose Where Quotes Are Kept”.",
+      detail: "In git, everyone with access to the repository can read the exact quotes. Kept on this machine, they are left out of the memory's file; its title and text may repeat what was said. You can change this later with “Lerim: Choose Where Quotes Are Kept”.",
     },
     keepButton,
     shareButton,
