@@ -26,7 +26,7 @@ ROWS = (
     " JOIN transcripts ON transcripts.id = transcript ORDER BY turn",
     "SELECT kind, place, project, state, tries FROM jobs JOIN transcripts ON transcripts.id = transcript"
     " ORDER BY kind, place, project",
-    "SELECT count(DISTINCT doc) FROM vocabulary",
+    "SELECT count(*) FROM words_docsize",
     "SELECT turns.turn, path, name FROM touched JOIN turns ON turns.id = touched.turn JOIN files ON files.id = file"
     " ORDER BY turns.turn, path",
     "SELECT turn, col, term, offset FROM vocabulary JOIN turns ON turns.id = doc ORDER BY turn, col, offset, term",

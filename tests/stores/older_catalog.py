@@ -16,11 +16,9 @@ DROPPED_COLUMNS = (
 
 
 def written_as(home: Home, form: int) -> None:
-    """Gives the catalog of `home` an earlier form (4 to 11), with the same transcripts, turns and jobs."""
+    """Gives the catalog of `home` an earlier form (4 to 10), with the same transcripts, turns and jobs."""
     with closing(sqlite3.connect(home.catalog)) as db:
         later = "".join(f"DROP TABLE {table};" for table, since in NEWER_TABLES.items() if form < since)
-        if form < 11:
-            later += "".join(f"ALTER TABLE sessions ADD COLUMN {column};" for column in DROPPED_COLUMNS)
-        later += "DROP TABLE words; CREATE VIRTUAL TABLE words USING fts5 (text, tools, near, content = '');"
+        later += "".join(f"ALTER TABLE sessions ADD COLUMN {column};" for column in DROPPED_COLUMNS)
         later += "DROP INDEX transcripts_session;" if form < 7 else ""
         db.executescript(f"{later} PRAGMA user_version = {form}")

@@ -44,7 +44,7 @@ def test_damage_met_later_is_told_and_the_next_opening_rebuilds(home, root):
         assert len(catalog.search_turns("Number", limit=999)) == 300
 
 
-@pytest.mark.parametrize("form", range(3, 12))
+@pytest.mark.parametrize("form", range(3, 11))
 def test_a_form_before_is_kept_with_how_far_it_got_and_waits_for_a_model_but_that_of_the_first_day_is_made_anew(
     home, root, form
 ):
@@ -56,7 +56,6 @@ def test_a_form_before_is_kept_with_how_far_it_got_and_waits_for_a_model_but_tha
     written_as(home, form)
     with Catalog.open(home) as second:
         assert [one.code for one in second.problems] == (["catalog-rebuilt"] if form == 3 else [])
-        assert form == 3 or found(second, "Kept") == [["Kept"]]
         index_all(second, root)
         assert found(second, "Kept") == [["Kept"]]
         if form == 3:

@@ -11,20 +11,18 @@ from lerim import sqlite
 from lerim.errors import CatalogError, Problem
 from lerim.paths import Home
 from lerim.project import make_private_folder
-from lerim.sessions.tables.turn_words import fill_index
 
-VERSION = 12
+VERSION = 11
 
 # transcripts is narrow, because all of it is read in every cycle to compare stamps; wide columns are in sessions. A
 # place is a file, or a database and the session's key in it. stores are the databases with their stamps when all of
 # their sessions had been indexed; damaged_stores those that cannot be read, and the version of Lerim that found this.
 # turns.turn is unique: a turn copied into a fork of its session is one row. A turn belongs to the project of its
-# folder, so a new alias moves all turns by changing one row. words is only the index (see turn_words.py), without the
-# lengths of its rows, because looking them up took a third of a search; the text is stored once, packed, in
-# turns.body, the last column, so that the columns before it are cheap to read. touched are the files of a turn's tool
-# calls. counted has the token counts of texts sent to a model, by a digest of 64 bits. left_folders keeps the jobs
-# and positions a project had for a transcript when one of its folders moved to another project (see
-# folder_owners.py). facts and model_facts are explained in facts.py, session_parts in session_parts.py.
+# folder, so a new alias moves all turns by changing one row. words is only the index (see turn_words.py); the text is
+# stored once, packed, in turns.body, the last column, so that the columns before it are cheap to read. touched are the
+# files of a turn's tool calls. counted has the token counts of texts sent to a model, by a digest of 64 bits.
+# left_folders keeps the jobs and positions a project had for a transcript when one of its folders moved to another
+# project (see folder_owners.py). facts and model_facts are explained in facts.py, session_parts in session_parts.py.
 #
 # SCHEMA and the upgrades share the texts of tables. When a table changes, write out its old text in the upgrade that
 # created it.
@@ -53,10 +51,6 @@ CREATE TABLE session_parts (
     by_price INTEGER NOT NULL, cost INTEGER, unpriced INTEGER NOT NULL, PRIMARY KEY (transcript, number)
 ) WITHOUT ROWID;
 """
-WORDS = """
-CREATE VIRTUAL TABLE words USING fts5 (
-    text, tools, near, content = '', columnsize = 0, tokenize = 'porter unicode61 remove_diacritics 2'
-);"""
 TRANSCRIPTS_SESSION = "CREATE INDEX transcripts_session ON transcripts (session);"
 
 SCHEMA = f"""
@@ -91,7 +85,9 @@ CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, name TEXT
 CREATE INDEX files_name ON files (name);
 CREATE TABLE touched (turn INTEGER NOT NULL, file INTEGER NOT NULL, PRIMARY KEY (turn, file)) WITHOUT ROWID;
 CREATE INDEX touched_file ON touched (file);
-{WORDS}
+CREATE VIRTUAL TABLE words USING fts5 (
+    text, tools, near, content = '', tokenize = 'porter unicode61 remove_diacritics 2'
+);
 CREATE TABLE positions (
     transcript INTEGER NOT NULL, project TEXT NOT NULL, kind TEXT NOT NULL, resume BLOB NOT NULL, state BLOB NOT NULL,
     redactions INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (transcript, project, kind)
@@ -146,8 +142,6 @@ INSERT OR IGNORE INTO jobs (kind, transcript, project, state) SELECT 'summary', 
     """ALTER TABLE sessions DROP COLUMN version;
 ALTER TABLE sessions DROP COLUMN api_errors;
 ALTER TABLE sessions DROP COLUMN injected;""",
-    # Version 11 looked up the length of each turn that a search scored.
-    f"DROP TABLE words;{WORDS}",
 )
 
 
@@ -161,8 +155,6 @@ def _upgrade(db: sqlite3.Connection, version: int) -> None:
         raise _TooOldError
     for script in _UPGRADE_SCRIPTS[version - _OLDEST_UPGRADED :] if version else (SCHEMA,):
         sqlite.run_script(db, script)
-    if version:
-        fill_index(db)
 
 
 CATALOG_SCHEMA = sqlite.Schema(

@@ -24,9 +24,6 @@ NEIGHBOUR_CHARACTERS = 140
 """How many characters of each neighbour, from its beginning."""
 LONG_TURN_CHARACTERS = 600
 """Turns with more characters are indexed without the words of their neighbours."""
-LEAST_WORDS = "\ue000 " * 4
-"""Words that nobody searches for, in the column `near` of each row. The index does not store the lengths of its rows,
-so bm25 takes each for −1; divided by a mean length of up to 3 that would give negative scores, or none."""
 
 _WORD = re.compile(r"[^\W_]+")
 _CASE_CHANGE = re.compile(r"[a-z][A-Z]")
@@ -146,18 +143,12 @@ def update_index(
     db.executemany("INSERT INTO words (rowid, text, tools, near) VALUES (?, ?, ?, ?)", added)
 
 
-def fill_index(db: sqlite3.Connection) -> None:
-    """Fills the empty index from the rows of `turns`; call it inside a transaction."""
-    for transcript, last in db.execute("SELECT transcript, max(ordinal) FROM turns GROUP BY transcript").fetchall():
-        update_index(db, (), [load_indexed_turns(db, transcript, 0, last)])
-
-
 def make_index_columns(rows: Mapping[int, IndexedTurn]) -> dict[int, IndexColumns]:
     """Returns by row the index columns for these turns of one transcript."""
     texts = {row: make_index_text(turn.text) for row, turn in rows.items()}
     prose = sorted((turn.ordinal, row) for row, turn in rows.items() if turn.is_prose)
     beginnings = [_list_content_words(texts[row][:NEIGHBOUR_CHARACTERS]) for _, row in prose]
-    near_texts = dict.fromkeys(rows, LEAST_WORDS)
+    near_texts = dict.fromkeys(rows, "")
     for position, (_, row) in enumerate(prose):
         turn = rows[row]
         if len(turn.text) <= LONG_TURN_CHARACTERS:
@@ -165,7 +156,7 @@ def make_index_columns(rows: Mapping[int, IndexedTurn]) -> dict[int, IndexColumn
                 *beginnings[max(0, position - NEIGHBOUR_TURNS) : position],
                 *beginnings[position + 1 : position + 1 + NEIGHBOUR_TURNS],
             )
-            near_texts[row] += " ".join(dict.fromkeys(chain(date_to_words(turn.time).split(), *neighbour_words)))
+            near_texts[row] = " ".join(dict.fromkeys(chain(date_to_words(turn.time).split(), *neighbour_words)))
     return {row: (texts[row], make_index_text(turn.tools), near_texts[row]) for row, turn in rows.items()}
 
 
