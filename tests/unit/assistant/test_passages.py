@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from asker import asked, known
-from claude_lines import prompt, reply, text
+from claude_lines import encoded, prompt, reply, text
 from desk import Desk, desk_in
+from finished import finish
 from isolation import isolate
 from lerim.review import queue
 
@@ -107,6 +108,21 @@ def test_what_the_person_refused_is_shown_with_the_refusal(desk: Desk) -> None:
         ),
         "Understood. The gateway now asks before a failed payment is tried again.": "",
     }
+
+
+def test_a_prompt_of_another_project_is_not_shown_as_a_refusal(desk: Desk) -> None:
+    path = desk.session(
+        "r",
+        prompt("How shall the gateway handle a failed payment?"),
+        reply("a", text("A failed payment in the gateway is retried three times, then the order is cancelled.")),
+    )
+    with path.open("ab") as file:
+        file.write(encoded(prompt("No, this customer pays in advance", cwd="/work/another-project", sessionId="r")))
+    finish(path)
+    desk.sync()
+    found = asked(desk, "What happens in the gateway after a failed payment?", model="none")["passages"]
+    assert [one["role"] for one in found] == ["assistant", "user"]
+    assert "pays in advance" not in texts({"passages": found})
 
 
 JAPANESE = (

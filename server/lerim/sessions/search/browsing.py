@@ -175,13 +175,16 @@ def locate_turn(db: sqlite3.Connection, turn: str) -> tuple[str, str] | None:
 
 
 def find_next_prompt(db: sqlite3.Connection, turn: str) -> str:
-    """Returns the first prompt after a turn of its session, redacted; "" if there is none."""
+    """Returns the first prompt after a turn of its session, redacted; "" if there is none, or if it was typed in the
+    folder of another project."""
     row = db.execute(
-        "SELECT n.body FROM turns JOIN turns n ON n.transcript = turns.transcript AND n.ordinal > turns.ordinal"
+        "SELECT n.body, their.project = own.project FROM turns JOIN folders own ON own.id = turns.folder"
+        " JOIN turns n ON n.transcript = turns.transcript AND n.ordinal > turns.ordinal"
+        " JOIN folders their ON their.id = n.folder"
         " WHERE turns.turn = ? AND n.kind = 'prompt' AND n.role = 'user' ORDER BY n.ordinal, n.id LIMIT 1",
         (replace_surrogates(turn),),
     ).fetchone()
-    return redact_text(unpack_turn_text(row[0])[0]) if row else ""
+    return redact_text(unpack_turn_text(row[0])[0]) if row and row[1] else ""
 
 
 _FROM_TURNS = " FROM turns WHERE transcript = (SELECT id FROM transcripts WHERE place = :place)"
